@@ -1,0 +1,20 @@
+// Makes `dist`, which is what the package ships: JavaScript and declarations, and a command that can be executed.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const root = path.join(import.meta.dirname, '..');
+const dist = path.join(root, 'dist');
+const typescript = path.dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
+
+// A file whose source was deleted must not survive in the package.
+rmSync(dist, { recursive: true, force: true });
+const compiled = spawnSync(process.execPath, [path.join(typescript, 'bin/tsc'), '-p', 'tsconfig.build.json'], {
+  cwd: root,
+  stdio: 'inherit',
+});
+if (compiled.status !== 0) process.exit(1);
+
+const command = path.join(dist, 'cli/main.js');
+if (existsSync(command)) chmodSync(command, 0o755);
