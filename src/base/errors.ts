@@ -1,0 +1,82 @@
+/**
+ * Every code a caller, an operator or a client may meet. A code never changes its meaning and is never reused; the
+ * sentence beside it is what `docs/errors.md` prints.
+ */
+export const ERROR_CODES = {
+  json_invalid: 'Text that had to be JSON is not.',
+  bundle_unreadable: 'A bundle or a file it names cannot be read.',
+  bundle_yaml: 'A bundle is not well-formed YAML.',
+  bundle_unknown_key: 'A bundle has a key that nothing reads.',
+  bundle_invalid: 'A value in a bundle has the wrong type, shape or range.',
+  bundle_not_supported: 'A bundle uses a capability that this version does not have yet.',
+  bundle_unknown_name: 'A bundle names an agent, tool, model, role or plugin that does not exist.',
+  bundle_env_missing: 'A bundle needs an environment variable that is not set.',
+  bundle_conflict: 'Two parts of a bundle contradict each other.',
+  tool_module: 'A tool module cannot be loaded or exports something that is not a tool.',
+  tool_schema: 'A tool has an input schema that cannot be compiled.',
+  plugin_config: 'A plugin was given a configuration it does not accept.',
+  plugin_failed: 'A plugin failed while it was being set up.',
+  model_unknown_provider: 'A model names a provider that Treadle does not know.',
+  model_no_key: 'A model needs an API key that is not set.',
+  model_unreachable: 'A model server does not answer.',
+  script_invalid: 'A script for the scripted model is not well-formed.',
+  log_locked: 'The log is locked by another process for longer than the wait allows.',
+  log_corrupt: 'The log holds data that cannot be read back.',
+  log_full: 'The log cannot grow: the disk is full or the file is read-only.',
+  log_unavailable: 'The log cannot be opened or reached.',
+  log_version: 'The log was written by a newer version of Treadle.',
+  log_fenced: 'A worker tried to write after it lost its lease.',
+  conversation_unknown: 'There is no conversation with this id.',
+  conversation_busy: 'Another worker is driving this conversation.',
+  request_unknown: 'There is no open approval or question with this id.',
+  request_answered: 'The approval or question was answered, cancelled or has expired.',
+  answer_invalid: 'An answer does not fit what was asked.',
+  input_invalid: 'A message is empty, too large or malformed.',
+  usage: 'The command line has an unknown option, a missing argument or a value out of range.',
+  timeout: 'The work did not finish within the time it was given.',
+} as const satisfies Record<string, string>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+export interface ErrorDetail {
+  /** Where: `agents/desk.yaml:14  agents.main.tools[2]`, a path, an option. */
+  readonly place?: string | undefined;
+  readonly found?: string | undefined;
+  readonly wanted?: string | undefined;
+  /** What to do about it, as a sentence without a full stop. */
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+}
+
+const BRAND = Symbol.for('treadle.error');
+
+/**
+ * A mistake of a caller or an operator: a stable `code`, the place, what was found, what was wanted, what to do.
+ *
+ * Expected outcomes (a tool failed, a gate refused) are data in the log and never thrown.
+ */
+export class TreadleError extends Error {
+  override readonly name = 'TreadleError';
+  readonly code: ErrorCode;
+  readonly detail: ErrorDetail;
+
+  constructor(code: ErrorCode, detail: ErrorDetail = {}) {
+    super(sentence(code, detail), detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.code = code;
+    this.detail = detail;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** True for a TreadleError of any copy of this package: two versions may be installed side by side. */
+  static is(value: unknown): value is TreadleError {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+}
+
+function sentence(code: ErrorCode, { place, found, wanted, hint }: ErrorDetail): string {
+  let text = place === undefined ? '' : `${place}: `;
+  if (found === undefined && wanted === undefined) text += ERROR_CODES[code].replace(/\.$/, '');
+  else if (found === undefined) text += `wanted ${wanted ?? ''}`;
+  else text += wanted === undefined ? `found ${found}` : `found ${found}, wanted ${wanted}`;
+  return `${text}${hint === undefined ? '' : `; ${hint}`} (${code})`;
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+/**
+ * Tokens of one model call in parts that never overlap, as the provider billed them.
+ *
+ * A part that the provider did not report is absent, which is not zero. Totals are derived, never stored.
+ */
+export const usage = z.strictObject({
+  /** Input tokens read at full price: neither from nor into a cache. */
+  input: z.number().optional(),
+  cacheRead: z.number().optional(),
+  /** Written into a cache with the provider's short lifetime (Anthropic: 5 minutes). */
+  cacheWrite: z.number().optional(),
+  /** Written into a cache with a long lifetime (Anthropic: 1 hour). */
+  cacheWriteLong: z.number().optional(),
+  /** Output tokens that are text or action input. */
+  output: z.number().optional(),
+  /** Output tokens spent on thinking. */
+  reasoning: z.number().optional(),
+});
+
+export type Usage = z.infer<typeof usage>;
+
+const PARTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWriteLong', 'output', 'reasoning'] as const;
+
+export const noUsage: Usage = {};
+
+/** Part by part; a part is absent from the sum only when it is absent from both. */
+export function addUsage(left: Usage, right: Usage): Usage {
+  const sum: Usage = {};
+  for (const name of PARTS) {
+    const a = left[name];
+    const b = right[name];
+    if (a !== undefined || b !== undefined) sum[name] = (a ?? 0) + (b ?? 0);
+  }
+  return sum;
+}
+
+export function inputTokens(of: Usage): number {
+  return (of.input ?? 0) + (of.cacheRead ?? 0) + (of.cacheWrite ?? 0) + (of.cacheWriteLong ?? 0);
+}
+
+export function outputTokens(of: Usage): number {
+  return (of.output ?? 0) + (of.reasoning ?? 0);
+}

@@ -1,0 +1,231 @@
+import type { Clock, Instant } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+import type { MaybePromise } from '../base/promise.ts';
+import type { EffectiveAgent, ModelRef } from '../domain/agent.ts';
+import type { Part } from '../domain/content.ts';
+import type { Conversation } from '../domain/conversation.ts';
+import type { Draft, Fact } from '../domain/event.ts';
+import type { ModelPart, ModelRequest } from '../domain/model.ts';
+import type { RunStatus } from '../domain/status.ts';
+import type { ToolDefinition } from '../domain/tool.ts';
+
+export type { Clock, IdSource };
+
+/** Structured log lines for operators. Not the log of events. */
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+// ── The log ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** What a log knows of a conversation besides its facts. */
+export interface ConversationMeta {
+  readonly id: string;
+  readonly agent: string;
+  /** Path or id of the bundle it was started with. */
+  readonly bundle: string;
+  readonly userId: string;
+  readonly tenant: string;
+  /** From the root run's agent down, joined by `/`. */
+  readonly agentPath: string;
+  readonly createdAt: Instant;
+}
+
+export interface ConversationRow extends ConversationMeta {
+  readonly head: number;
+  readonly status: RunStatus;
+  /** The first words of the first message. */
+  readonly title: string;
+  readonly updatedAt: Instant;
+}
+
+/** The right to write, until `until`, for whoever holds this epoch. A later lease has a higher epoch. */
+export interface Lease {
+  readonly conversationId: string;
+  readonly owner: string;
+  readonly epoch: number;
+  readonly until: Instant;
+}
+
+export type AppendResult =
+  | { readonly ok: true; readonly facts: readonly Fact[] }
+  /** Somebody else stated a fact first: read after your head, fold, decide again. */
+  | { readonly ok: false; readonly reason: 'moved' }
+  /** The lease is no longer yours. Stop. */
+  | { readonly ok: false; readonly reason: 'fenced' };
+
+/**
+ * The record of truth: facts of conversations, append-only.
+ *
+ * Throws `TreadleError` (`log_locked`, `log_full`, `log_corrupt`, `log_unavailable`); everything else is a result. When
+ * `append` or `post` has returned, the facts survive a crash of the process. Times are the log's own clock.
+ */
+export interface Log {
+  /** Adds a conversation. False when the id exists already; nothing is changed then. */
+  create(meta: ConversationMeta): MaybePromise<boolean>;
+  find(conversationId: string): MaybePromise<ConversationRow | undefined>;
+  /** Newest first. `before` is the last row of the page before. */
+  list(query: {
+    readonly limit: number;
+    readonly before?: Pick<ConversationRow, 'updatedAt' | 'id'> | undefined;
+    readonly userId?: string | undefined;
+    readonly tenant?: string | undefined;
+    readonly agent?: string | undefined;
+    readonly status?: readonly RunStatus[] | undefined;
+  }): MaybePromise<readonly ConversationRow[]>;
+  /** Facts with `seq > after`, in order, at most `limit`. */
+  read(conversationId: string, after: number, limit: number): MaybePromise<readonly Fact[]>;
+  /**
+   * Adds facts, all or none, if the head is still `expected` and the lease still stands. `at` is now. `status` and
+   * `title` update the row when given. An empty list only updates the row.
+   */
+  append(
+    lease: Lease,
+    expected: number,
+    drafts: readonly Draft[],
+    row?: { readonly status?: RunStatus | undefined; readonly title?: string | undefined },
+  ): MaybePromise<AppendResult>;
+  /** Adds one fact from outside, without a lease. A key that exists returns the fact it belongs to with `fresh: false`. */
+  post(conversationId: string, draft: Draft): MaybePromise<{ readonly fact: Fact; readonly fresh: boolean }>;
+  /** The lease, or undefined while another owner's stands. Taking it again as the same owner raises the epoch too. */
+  take(conversationId: string, owner: string, ttlMs: number): MaybePromise<Lease | undefined>;
+  /** The lease with a later end, or undefined when it was lost. */
+  renew(lease: Lease, ttlMs: number): MaybePromise<Lease | undefined>;
+  release(lease: Lease): MaybePromise<void>;
+  /** Conversations with a fact from outside that no slice has dealt with, oldest first: what a sweep drives. */
+  ready(limit: number): MaybePromise<readonly string[]>;
+  /** Calls back after facts of the conversation were added by anybody in this process; may also call without any. */
+  watch(conversationId: string, listener: () => void): () => void;
+  /** Stores a body under its SHA-256 and returns the reference. The same body twice is stored once. */
+  writeBody(conversationId: string, body: string): MaybePromise<string>;
+  readBody(conversationId: string, ref: string): MaybePromise<string | undefined>;
+  close(): MaybePromise<void>;
+}
+
+// ── Models ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A pull of plain parts. `next` answers without a promise where the part is already here; undefined is the end. */
+export interface ModelStream {
+  next(): MaybePromise<ModelPart | undefined>;
+  /** Gives the call up. May be called at any time, also twice. */
+  close(): void;
+}
+
+/**
+ * A model that can be called. Provider trouble is data: a `failure` part. A stream that ends with neither `finish` nor
+ * `failure` was cut. Aborting the signal ends the stream soon, with or without a `failure`.
+ */
+export interface Model {
+  call(
+    request: ModelRequest,
+    context: { readonly conversationId: string; readonly signal: AbortSignal },
+  ): MaybePromise<ModelStream>;
+}
+
+/** Finds the adapter of a model. Throws `model_unknown_provider` or `model_no_key`. */
+export interface ModelSource {
+  open(ref: ModelRef): MaybePromise<Model>;
+}
+
+// ── Tools ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** What a running tool may touch. */
+export interface ToolContext {
+  readonly conversationId: string;
+  readonly userId: string;
+  readonly tenant: string;
+  readonly turnId: string;
+  readonly actionId: string;
+  /** The same for every attempt at this action, so that the far side can tell a repetition. */
+  readonly idempotencyKey: string;
+  /** Aborted at the deadline and on cancel. */
+  readonly signal: AbortSignal;
+  /** Tells watchers how far it is. Never stored. `fraction` is 0 to 1. */
+  progress(report: { readonly text?: string; readonly fraction?: number }): void;
+  /** Whole bodies of results that were cut to size, and of older turns. */
+  readBody(ref: string): MaybePromise<string | undefined>;
+  /** The conversation as it was when the tool began. */
+  readonly conversation: Conversation;
+  /** The answer of the person this tool had asked, on its second run. */
+  readonly reply?: string | undefined;
+}
+
+/** What a tool hands back when a plain value is not enough. Made with `toolResult`, `toolFailure`, `askPerson`. */
+export type ToolReturn =
+  | { readonly kind: 'result'; readonly value?: Json; readonly content?: readonly Part[] }
+  | { readonly kind: 'failure'; readonly code: string; readonly message: string }
+  /** The turn waits for a person; the tool runs again with `context.reply`. */
+  | { readonly kind: 'ask'; readonly question: string; readonly choices?: readonly string[] };
+
+/** A tool with its hands. What it returns or throws becomes one observation; nothing it does can break the loop. */
+export interface Tool {
+  readonly definition: ToolDefinition;
+  /** Problems of arguments, each with its path, or an empty list. */
+  validate(args: Json): readonly string[];
+  run(args: JsonObject, context: ToolContext): unknown;
+  /** Whether an interrupted run with this key happened: its result, or undefined when it did not. */
+  probe?(idempotencyKey: string, context: ToolContext): unknown;
+}
+
+/** The tools of one effective agent by name. Compiled once per catalogue version. */
+export type Toolset = ReadonlyMap<string, Tool>;
+
+// ── Agents, selections, accounts ─────────────────────────────────────────────────────────────────────────────────
+
+/** What assembly says when a turn begins. */
+export interface Assembled {
+  readonly agent: EffectiveAgent;
+  /** SHA-256 of the agent's canonical JSON. */
+  readonly digest: string;
+  /** Facts that assembly wants on record, such as `selection.ignored`. */
+  readonly facts: readonly Draft[];
+}
+
+/** Where a turn's agent and tools come from. */
+export interface AgentSource {
+  /** The effective agent for a turn that begins now. Throws when the bundle no longer has the agent. */
+  assemble(meta: ConversationMeta): MaybePromise<Assembled>;
+  /** The hands of an agent's tools. A tool that no longer exists is absent. */
+  tools(agent: EffectiveAgent): Toolset;
+}
+
+/** One user's saved selection, as it was stored: anything at all, read with suspicion. */
+export interface SelectionStore {
+  read(key: {
+    readonly userId: string;
+    readonly tenant: string;
+    readonly bundle: string;
+    readonly agent: string;
+  }): MaybePromise<unknown>;
+}
+
+/** Which claims of which connected accounts a user has. */
+export interface AccountStore {
+  claims(key: {
+    readonly userId: string;
+    readonly tenant: string;
+  }): MaybePromise<Readonly<Record<string, readonly string[]>>>;
+}
+
+// ── The engine ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+export type SliceEnd = 'idle' | 'suspended' | { readonly continueAt?: Instant };
+
+/** Makes sure that each conversation with work is driven by one worker at a time. Liveness only: safety is the log's. */
+export interface Engine {
+  start(
+    slice: (
+      conversationId: string,
+      control: { readonly signal: AbortSignal; readonly attempt: number },
+    ) => Promise<SliceEnd>,
+  ): Promise<void>;
+  /** At least once: after this resolves, a slice runs at or after `notBefore`. Idempotent per conversation and cause. */
+  wake(conversationId: string, cause: string, options?: { readonly notBefore?: Instant }): Promise<void>;
+  interrupt(conversationId: string): Promise<void>;
+  stop(options: { readonly drainMs: number }): Promise<void>;
+  health(): Promise<{ readonly running: number; readonly waiting: number }>;
+}
