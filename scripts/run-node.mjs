@@ -13,6 +13,10 @@ export function runNode(args) {
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   // A terminal sends Ctrl-C to the child as well; a second one from here would look like impatience.
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'));
+  // The shell that npm puts in between dies of a signal without passing it on, so under npm a lost parent means stop.
+  const parent = process.ppid;
+  const look = () => process.ppid !== parent && child.kill('SIGTERM');
+  if (process.env.npm_lifecycle_event) setInterval(look, 250);
 
   child.on('error', (error) => {
     console.error(`${node} could not be started: ${error.message}`);

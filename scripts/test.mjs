@@ -3,6 +3,8 @@
 import { runNode } from './run-node.mjs';
 
 const given = process.argv.slice(2);
-const namesFiles = given.some((argument) => !argument.startsWith('-'));
-const files = namesFiles ? [] : ['test/**/*.test.ts', 'src/**/*.test.ts'];
-runNode(['--test', '--test-reporter=spec', ...given, ...files]);
+const options = given.filter((argument) => argument.startsWith('-'));
+const files = given.filter((argument) => !argument.startsWith('-'));
+const all = ['test/**/*.test.ts', 'src/**/*.test.ts'];
+// Node takes what follows the first file for another file, so options go first.
+runNode(['--test', '--test-reporter=spec', ...options, ...(files.length > 0 ? files : all)]);
