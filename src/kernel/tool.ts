@@ -1,0 +1,86 @@
+import type { z } from 'zod';
+import type { Json, JsonObject } from '../base/json.ts';
+import type { MaybePromise } from '../base/promise.ts';
+import type { Part } from '../domain/content.ts';
+import type { Effect } from '../domain/tool.ts';
+import type { ToolContext, ToolReturn } from './ports.ts';
+
+/** What a tool takes: a zod object, or a JSON Schema (2020-12 unless `$schema` says otherwise) of an object. */
+export type ToolInput = z.ZodType | JsonObject;
+
+/** What `run` is given: the parsed value of a zod input, with its defaults; the arguments as they came otherwise. */
+export type ToolArguments<I extends ToolInput> = I extends z.ZodType ? z.output<I> : JsonObject;
+
+interface ToolFields<I extends ToolInput> {
+  /** At most 64 characters of `A-Za-z0-9_-`. */
+  readonly name: string;
+  /** What the model reads when it chooses. */
+  readonly description: string;
+  readonly input: I;
+  /** A value that does not fit is a failed observation. */
+  readonly output?: z.ZodType;
+  /** What a repetition would do to the world. `once` when absent: the careful guess. */
+  readonly effect?: Effect;
+  /** `ask`: a person is asked before every run. */
+  readonly approval?: 'never' | 'ask';
+  /** Milliseconds until the run is given up. Absent: the agent's limit. Zero: no deadline. */
+  readonly timeoutMs?: number;
+  /** Calling it again with the same arguments is no loop, as for a tool that polls. */
+  readonly repeatable?: boolean;
+}
+
+/** A tool as its author writes it, with the type of its arguments taken from `input`. */
+export interface AuthoredTool<I extends ToolInput> extends ToolFields<I> {
+  /**
+   * Does the work. A plain value is the result as it is; `toolResult` adds parts such as images; what is thrown
+   * becomes a failed observation with the error's message.
+   */
+  run(args: ToolArguments<I>, context: ToolContext): MaybePromise<unknown>;
+  /** Whether an interrupted run with this key happened: its result, or undefined when it did not. */
+  probe?(idempotencyKey: string, context: ToolContext): MaybePromise<unknown>;
+}
+
+/** A tool of any input, ready for a catalogue. */
+export interface ToolSpec extends ToolFields<ToolInput> {
+  run(args: unknown, context: ToolContext): MaybePromise<unknown>;
+  probe?(idempotencyKey: string, context: ToolContext): MaybePromise<unknown>;
+}
+
+/** Tools that come with Treadle, granted together. Users cannot switch off a `locked` group. */
+export interface BuiltinGroup {
+  readonly name: string;
+  readonly locked: boolean;
+  readonly tools: readonly ToolSpec[];
+}
+
+/** Writes a tool whose `run` is typed by its `input`. Checks nothing: the catalogue does, and says where the tool stands. */
+export function defineTool<I extends ToolInput>(tool: AuthoredTool<I>): ToolSpec {
+  return tool; // a catalogue hands `run` only what `input` has parsed
+}
+
+/** Tells a ToolReturn from a plain value that happens to have a `kind`; shared by all copies of this package. */
+const RETURN = Symbol.for('treadle.return');
+
+/** A result with parts (text, images, files), with or without a value. */
+export function toolResult(result: { readonly value?: Json; readonly content?: readonly Part[] }): ToolReturn {
+  return marked({ kind: 'result', ...result });
+}
+
+/** The tool did not do it, for a reason that the model should read. `code` is a stable word for programs. */
+export function toolFailure(code: string, message: string): ToolReturn {
+  return marked({ kind: 'failure', code, message });
+}
+
+/** Asks the person: the turn waits, and the tool runs again with `context.reply`. */
+export function askPerson(question: string, choices?: readonly string[]): ToolReturn {
+  return marked(choices === undefined ? { kind: 'ask', question } : { kind: 'ask', question, choices });
+}
+
+export function isToolReturn(value: unknown): value is ToolReturn {
+  return typeof value === 'object' && value !== null && RETURN in value;
+}
+
+function marked(value: ToolReturn): ToolReturn {
+  Object.defineProperty(value, RETURN, { value: true }); // not enumerable: never stored
+  return value;
+}
