@@ -1,0 +1,25 @@
+import type { Instant } from '../../base/clock.ts';
+import { TreadleError } from '../../base/errors.ts';
+import { factId, facts, type Draft, type Fact } from '../../domain/event.ts';
+
+/** A draft at its place in the log. Every fact has the same keys in the same order, absent ones as undefined. */
+export function placed(conversationId: string, agentPath: string, seq: number, at: Instant, draft: Draft): Fact {
+  return {
+    seq,
+    id: factId(conversationId, seq),
+    type: draft.type,
+    v: facts[draft.type].v,
+    at,
+    conversationId,
+    agentPath,
+    turnId: draft.turnId,
+    iteration: draft.iteration,
+    causedBy: draft.causedBy,
+    source: draft.source,
+    payload: draft.payload,
+  } as Fact; // a draft pairs type and payload, which the compiler forgets when it takes them apart
+}
+
+export function unknownConversation(place: string): TreadleError {
+  return new TreadleError('conversation_unknown', { place, hint: 'create it first, or check the id' });
+}

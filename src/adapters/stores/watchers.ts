@@ -1,0 +1,36 @@
+/** Who waits for facts of which conversation, in this process. */
+export interface Watchers {
+  /** The conversations that somebody watches. */
+  readonly watched: ReadonlyMap<string, unknown>;
+  add(conversationId: string, listener: () => void): () => void;
+  notify(conversationId: string): void;
+}
+
+/** `onError` hears what a listener throws: a fact is stated whether or not its watcher can bear it. */
+export function createWatchers(onError: (problem: unknown) => void): Watchers {
+  const watched = new Map<string, Set<() => void>>();
+  return {
+    watched,
+    add(conversationId, listener) {
+      const listeners = watched.get(conversationId) ?? new Set();
+      watched.set(conversationId, listeners);
+      const own = () => listener(); // one entry a call, so that the same function may watch twice
+      listeners.add(own);
+      return () => {
+        listeners.delete(own);
+        if (listeners.size === 0 && watched.get(conversationId) === listeners) watched.delete(conversationId);
+      };
+    },
+    notify(conversationId) {
+      const listeners = watched.size === 0 ? undefined : watched.get(conversationId);
+      if (listeners === undefined) return;
+      for (const listener of [...listeners]) {
+        try {
+          listener();
+        } catch (problem) {
+          onError(problem);
+        }
+      }
+    },
+  };
+}
