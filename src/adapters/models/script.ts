@@ -5,7 +5,13 @@ import { z } from 'zod';
 import { TreadleError } from '../../base/errors.ts';
 import { isObject, parseJson } from '../../base/json.ts';
 import { json, plainText } from '../../domain/content.ts';
-import { FAILURE_CLASSES, opaque, type ModelRequest, type ToolMessageResult } from '../../domain/model.ts';
+import {
+  FAILURE_CLASSES,
+  opaque,
+  type AssistantBlock,
+  type ModelRequest,
+  type ToolMessageResult,
+} from '../../domain/model.ts';
 import { STOP_KINDS } from '../../domain/status.ts';
 import { usage } from '../../domain/usage.ts';
 
@@ -126,12 +132,24 @@ export class ScriptView {
 
   /** Results of the actions of the last answer, in order; none once a person has spoken after them. */
   get results(): readonly ToolMessageResult[] {
-    for (let index = this.request.messages.length - 1; index >= 0; index--) {
-      const message = this.request.messages[index];
-      if (message?.role === 'tool') return message.results;
-      if (message?.role !== 'user' || message.synthetic !== true) break;
+    const message = this.request.messages[this.#resultsAt()];
+    return message?.role === 'tool' ? message.results : [];
+  }
+
+  /** The actions that `results` answers, in the same order. */
+  get actions(): readonly Extract<AssistantBlock, { type: 'action' }>[] {
+    const message = this.request.messages[this.#resultsAt() - 1];
+    return message?.role === 'assistant' ? message.content.filter((block) => block.type === 'action') : [];
+  }
+
+  /** The place of the last message, where it holds results; notes that Treadle added after it do not count. */
+  #resultsAt(): number {
+    const { messages } = this.request;
+    let index = messages.length - 1;
+    for (let message = messages[index]; message?.role === 'user' && message.synthetic === true;) {
+      message = messages[--index];
     }
-    return [];
+    return messages[index]?.role === 'tool' ? index : -1;
   }
 }
 
