@@ -1,0 +1,45 @@
+import type { InactiveTool, ModelRef } from '../domain/agent.ts';
+import type { Grant, GrantedTool } from '../domain/grant.ts';
+import type { Selection } from '../domain/selection.ts';
+
+/** A grant less what its user switched off. */
+export interface Narrowed {
+  readonly tools: readonly GrantedTool[];
+  /** What was taken away, and why, for announce. */
+  readonly inactive: readonly InactiveTool[];
+  readonly models: readonly ModelRef[];
+  /** True when the user's pick decides the model. */
+  readonly picked: boolean;
+}
+
+export const SWITCHED_OFF = 'switched off by the user';
+
+/**
+ * Narrow a grant by one user's selection: effective = configured − disabled.
+ *
+ * Pure and total. The tools are a part of the grant's, in its order; system groups stay whatever the record says. A pick
+ * that is not supported, and a name that nothing has, change nothing. An empty selection gives the grant's own lists.
+ */
+export function narrow(grant: Grant, selection: Selection): Narrowed {
+  const denied = grant.tools.filter((tool) => isDenied(tool, selection));
+  const pick = picked(grant, selection);
+  const unavailable = grant.unavailable.map(({ name, why }) => ({ name, why }));
+  return {
+    tools: denied.length === 0 ? grant.tools : grant.tools.filter((tool) => !denied.includes(tool)),
+    inactive: [...unavailable, ...denied.map(({ definition }) => ({ name: definition.name, why: SWITCHED_OFF }))],
+    models: pick === undefined ? grant.models : [pick],
+    picked: pick !== undefined,
+  };
+}
+
+function isDenied({ definition, own, locked }: GrantedTool, { disabled }: Selection): boolean {
+  if (locked || !Object.hasOwn(disabled.tools, definition.group)) return false;
+  const entry = disabled.tools[definition.group];
+  return entry === true || (entry?.includes(own) ?? false);
+}
+
+/** Picked by provider and model alone: everything else about a model is the operator's. */
+function picked({ supportedModels }: Grant, { model }: Selection): ModelRef | undefined {
+  if (model === undefined) return undefined;
+  return supportedModels.find(({ ref }) => ref.provider === model.provider && ref.model === model.model)?.ref;
+}

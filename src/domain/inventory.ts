@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { key, later, refuse, requiredKey } from './bundle-key.ts';
+import { effect } from './tool.ts';
+
+const traits = z.strictObject({
+  effect: key(effect, 'What a repetition would do to the world.', { default: "the tool's own" }),
+  approval: key(z.enum(['never', 'ask']), '`ask`: a person is asked before every run.', { default: "the tool's own" }),
+  timeout_ms: key(z.int().min(0).max(86_400_000), 'Milliseconds that this tool may take. 0: as long as it wants.', {
+    default: "the tool's own",
+  }),
+  repeatable: key(z.boolean(), 'Calling it again with the same arguments is no loop.', { default: "the tool's own" }),
+});
+export type Traits = z.infer<typeof traits>;
+
+const need = z.strictObject({
+  provider: requiredKey(z.string().min(1), 'The connected account that is needed.'),
+  claims: requiredKey(z.array(z.string().min(1)).min(1), 'The rights that are needed in it, all of them.'),
+});
+
+const granted = {
+  name: requiredKey(z.string().min(1), 'What people call the group.'),
+  alias: key(z.string().regex(/^[A-Za-z0-9_-]{1,48}$/), 'What selections and prompts call the group.', {
+    default: 'the name',
+  }),
+  allowed: key(z.array(z.string().min(1)), 'The tools of the group that are granted.', { default: 'all of them' }),
+  tool_traits: key(z.record(z.string(), traits), 'By tool: traits that stand over its own.'),
+  tool_claims: key(z.record(z.string(), need), 'By tool: rights in a connected account without which it is inactive.'),
+};
+
+const moduleTools = z.strictObject({
+  kind: requiredKey(z.literal('module'), 'Tools written for Treadle.'),
+  ...granted,
+  module: requiredKey(
+    z.string().min(1),
+    '`builtin/` and a group, a file in the folder of the bundle such as `./tools/notes.ts`, or an npm package.',
+  ),
+});
+
+const pythonTools = z
+  .strictObject({
+    kind: requiredKey(z.literal('python'), 'A tool group of a KDCube bundle, mapped to a built-in group of that name.'),
+    ...granted,
+    module: key(z.string().min(1), 'A Python module whose name ends in the name of a built-in group.'),
+    ref: key(z.string().min(1), 'The same as a path.'),
+  })
+  .superRefine(({ module, ref }, context) => {
+    if ((module === undefined) !== (ref === undefined)) return;
+    const found = module === undefined ? 'neither module nor ref' : 'both module and ref';
+    refuse(context, { code: 'bundle_conflict', found, wanted: 'one of the two' });
+  });
+
+const laterTools = (kind: string, about: string) =>
+  z.looseObject({ kind: z.literal(kind).meta({ description: about, later: true }) }).superRefine((_, context) => {
+    const hint = 'remove this entry; use kind: module';
+    refuse(context, { code: 'bundle_not_supported', found: `tools of kind ${kind}, not supported yet`, hint }, [
+      'kind',
+    ]);
+  });
+
+export const toolsEntry = z.discriminatedUnion('kind', [
+  moduleTools,
+  pythonTools,
+  laterTools('mcp', 'The tools of an MCP server.'),
+  laterTools('named_service', 'Objects of a named service.'),
+]);
+export type ModuleTools = z.infer<typeof moduleTools>;
+export type PythonTools = z.infer<typeof pythonTools>;
+/** An entry that this version can carry out: the others never get past the schema. */
+export type ToolsEntry = ModuleTools | PythonTools;
+
+const skills = z.strictObject({
+  custom_root: key(z.string().min(1), 'Folder of the skills of this bundle. This version reads none.'),
+  consumers: later('By consumer: the skills it sees.', 'leave it empty or remove it; this version has no skills'),
+});
+
+/** What the operator lets one agent use: `config.surfaces.as_consumer.agents.<agent>`. */
+export const inventory = z.strictObject({
+  tools: key(z.array(toolsEntry).max(200), 'The tool groups that the agent is granted.', { default: 'none' }),
+  skills: key(skills, 'The skills that the agent is granted.', { default: 'none' }),
+  event_sources: later('Where events come from.', 'leave it empty or remove it; this version has no event sources'),
+});
+export type Inventory = z.infer<typeof inventory>;
+
+export const surfaces = z.strictObject({
+  as_consumer: key(
+    z.strictObject({
+      default_agent: key(z.string().min(1), 'The agent that answers when none is named.', {
+        default: '`main`, else the first',
+      }),
+      agents: key(z.record(z.string(), inventory), 'By agent, `default_agent` or `default`: the grant.'),
+      mcp: later('MCP servers.', 'remove it; this version has no MCP client'),
+    }),
+    'What the agents of this bundle use.',
+  ),
+});
+export type Surfaces = z.infer<typeof surfaces>;

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { isObject } from '../base/json.ts';
+
+/** By group: all of it, or the named entries. */
+const disabledGroups = z.record(z.string(), z.union([z.literal(true), z.array(z.string())]));
+
+const cachePolicy = z.enum(['accept', 'confirm', 'defer_cold', 'defer_conversation']);
+
+/**
+ * What one user removed from a grant, and the one model picked: a deny-list, which cannot add.
+ *
+ * Names are what they were when the record was written. A name that means nothing any more is harmless.
+ */
+export const selection = z.strictObject({
+  schema_version: z.literal(1),
+  disabled: z.strictObject({
+    tools: disabledGroups,
+    mcp: disabledGroups,
+    named_services: disabledGroups,
+    skills: z.array(z.string()),
+  }),
+  model: z.strictObject({ provider: z.string(), model: z.string() }).optional(),
+  cache_policy: z.strictObject({ model_switch: cachePolicy, capability_toggle: cachePolicy }).partial().optional(),
+});
+export type Selection = z.infer<typeof selection>;
+
+export const emptySelection: Selection = {
+  schema_version: 1,
+  disabled: { tools: {}, mcp: {}, named_services: {}, skills: [] },
+};
+
+export interface ReadSelection {
+  readonly selection: Selection;
+  /** Why something in the record was passed over, as sentences; empty when all of it was understood. */
+  readonly ignored: readonly string[];
+}
+
+/**
+ * A stored record, read with suspicion: what cannot be understood counts as not there, entry by entry, and is told.
+ *
+ * Total. Nothing in a record can make this throw or break a turn; absent means that nothing was chosen.
+ */
+export function readSelection(stored: unknown): ReadSelection {
+  if (stored === undefined || stored === null) return { selection: emptySelection, ignored: [] };
+  const ignored: string[] = [];
+  try {
+    return { selection: read(stored, ignored), ignored };
+  } catch {
+    return { selection: emptySelection, ignored: ['The record cannot be read.'] };
+  }
+}
+
+function read(stored: unknown, ignored: string[]): Selection {
+  if (!isObject(stored)) {
+    ignored.push(`The record is not an object but ${kindOf(stored)}.`);
+    return emptySelection;
+  }
+  const version = stored['schema_version'];
+  if (version !== undefined && version !== 1) {
+    ignored.push(`The record has schema_version ${kindOf(version)}; this version reads 1.`);
+    return emptySelection;
+  }
+  const disabled = objectAt(stored['disabled'], 'disabled', ignored);
+  const model = optional(selection.shape.model, stored['model'], 'model', ignored);
+  const policy = optional(selection.shape.cache_policy, stored['cache_policy'], 'cache_policy', ignored);
+  return {
+    schema_version: 1,
+    disabled: {
+      tools: groups(disabled['tools'], 'disabled.tools', ignored),
+      mcp: groups(disabled['mcp'], 'disabled.mcp', ignored),
+      named_services: groups(disabled['named_services'], 'disabled.named_services', ignored),
+      skills: names(disabled['skills'], 'disabled.skills', ignored) ?? [],
+    },
+    ...(model === undefined ? {} : { model }),
+    ...(policy === undefined ? {} : { cache_policy: policy }),
+  };
+}
+
+function groups(value: unknown, path: string, ignored: string[]): Selection['disabled']['tools'] {
+  const entries: [string, true | string[]][] = [];
+  for (const [name, entry] of Object.entries(objectAt(value, path, ignored))) {
+    // `false` and nothing are what a toggle leaves behind when it is taken back.
+    if (entry === false || entry === null || entry === undefined) continue;
+    const denied = entry === true ? true : names(entry, `${path}.${name}`, ignored);
+    if (denied !== undefined) entries.push([name, denied]);
+  }
+  return Object.fromEntries(entries); // defines own properties, also one called __proto__
+}
+
+function names(value: unknown, path: string, ignored: string[]): string[] | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) {
+    ignored.push(`${path} is ${kindOf(value)}, not a list of names.`);
+    return undefined;
+  }
+  const texts = value.filter((one): one is string => typeof one === 'string');
+  if (texts.length < value.length) ignored.push(`${path} holds entries that are not names.`);
+  return texts;
+}
+
+function objectAt(value: unknown, path: string, ignored: string[]): Record<string, unknown> {
+  if (isObject(value)) return value;
+  if (value !== undefined && value !== null) ignored.push(`${path} is ${kindOf(value)}, not an object.`);
+  return {};
+}
+
+function optional<T>(schema: z.ZodType<T>, value: unknown, path: string, ignored: string[]): T | undefined {
+  if (value === undefined || value === null) return undefined;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  ignored.push(`${path} is not of the known shape.`);
+  return undefined;
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : typeof value;
+}
