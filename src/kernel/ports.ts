@@ -144,6 +144,7 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /** Aborted at the deadline and on cancel. */
   readonly signal: AbortSignal;
+  now(): Instant;
   /** Tells watchers how far it is. Never stored. `fraction` is 0 to 1. */
   progress(report: { readonly text?: string; readonly fraction?: number }): void;
   /** Whole bodies of results that were cut to size, and of older turns. */
