@@ -29,6 +29,11 @@ export class AppendList<T> implements Iterable<T> {
     return position >= 0 && position < this.length ? this.#backing[position] : undefined;
   }
 
+  /** A copy that the caller owns. */
+  toArray(): T[] {
+    return this.#backing.slice(0, this.length);
+  }
+
   *[Symbol.iterator](): Iterator<T> {
     for (let index = 0; index < this.length; index++) yield this.#backing[index] as T; // index is below length
   }

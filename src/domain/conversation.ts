@@ -77,7 +77,7 @@ export interface Turn {
   /** Bad decisions and failed actions since the last good one. */
   readonly faults: number;
   /** What the last fault was, in words. */
-  readonly lastFault: string | undefined;
+  readonly lastFault: { readonly code: string; readonly message: string } | undefined;
   readonly toolCalls: number;
   /** Empty answers and pauses in a row. */
   readonly empties: number;
@@ -224,7 +224,7 @@ export function openActions(turn: Turn): readonly ActionState[] {
 
 /** The request about an action, the newest first: an edit makes a second one. */
 export function requestFor(turn: Turn, action: string): HeldRequest | undefined {
-  return turn.requests.findLast((one) => one.action === action && one.cancelled === undefined);
+  return turn.requests.findLast((one) => one.action === action);
 }
 
 export function openRequests(turn: Turn): readonly HeldRequest[] {
@@ -353,7 +353,7 @@ function response(turn: Turn, payload: FactPayload<'llm.response'>): Turn {
     empties: decision.type === 'empty' && payload.stop !== 'paused' ? turn.empties + 1 : 0,
     pauses: payload.stop === 'paused' ? turn.pauses + 1 : 0,
     faults: invalid ? turn.faults + 1 : turn.faults,
-    lastFault: invalid ? decision.problem : turn.lastFault,
+    lastFault: invalid ? { code: 'bad_decision', message: decision.problem } : turn.lastFault,
     current: { ...current, response: payload, decision, actions },
   };
 }
@@ -379,7 +379,9 @@ function observe(turn: Turn, { action, ...observation }: FactPayload<'tool.resul
     requests: turn.requests.filter((one) => one.action !== action),
     toolCalls: turn.toolCalls + (ok ? 1 : 0),
     faults: fault ? turn.faults + 1 : ok ? 0 : turn.faults,
-    lastFault: fault ? (observation.error?.message ?? observation.outcome) : turn.lastFault,
+    lastFault: fault
+      ? (observation.error ?? { code: observation.outcome, message: observation.outcome })
+      : turn.lastFault,
     repeats:
       state.begun === undefined
         ? turn.repeats

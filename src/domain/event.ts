@@ -102,6 +102,8 @@ export const facts = {
       rule: z.enum(['override', 'sequence', 'static', 'fallback']).optional(),
       /** The uncached tail the model was shown. */
       announce: text.optional(),
+      /** The tools that may be called, where a gate masked some. */
+      allowed: z.array(text).optional(),
       /** Messages a gate added for this call only. */
       notes: z.array(text).optional(),
     }),

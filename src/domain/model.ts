@@ -121,6 +121,8 @@ export interface ToolMessageResult {
   readonly id: string;
   readonly name: string;
   readonly observation: Observation;
+  /** Something the model must know of the action itself, such as that a person changed its arguments. */
+  readonly note?: string;
 }
 
 /**

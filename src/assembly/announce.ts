@@ -1,0 +1,72 @@
+import { isoTime, type Instant } from '../base/clock.ts';
+import type { Conversation, Turn } from '../domain/conversation.ts';
+import type { AnnounceBlockSource } from './section.ts';
+
+/**
+ * The volatile tail of the prompt: what may differ from one model call to the next. Never cached, so it costs nothing.
+ *
+ * Each block is there only when it has something to say. The order is fixed; plugins' blocks come last, by title.
+ */
+export function announce(
+  conversation: Conversation,
+  now: Instant,
+  extra: AnnounceBlockSource = [],
+): string | undefined {
+  const { turn } = conversation;
+  if (turn === undefined) return undefined;
+  let text = section('BUDGET', budget(turn));
+  text += section(
+    'INACTIVE TOOLS THIS TURN',
+    turn.agent.inactive.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
+  );
+  text += section('TEMPORAL CONTEXT', temporal(now, turn.agent.timeZone));
+  text += section('OPEN PLAN', plan(turn));
+  text += section('LIVE TURN EVENTS', live(turn));
+  for (const [title, block] of extra) text += section(title, block(turn, conversation, now) ?? '');
+  return text.trimEnd();
+}
+
+function section(title: string, body: string): string {
+  return body === '' ? '' : `[${title}]\n${body}\n\n`;
+}
+
+function budget(turn: Turn): string {
+  const { maxIterations } = turn.agent.limits;
+  const left = maxIterations - turn.calls - 1;
+  const line = `iteration ${turn.calls + 1} of ${maxIterations}`;
+  return left <= 0 ? `${line}: the last one, so answer now` : line;
+}
+
+function temporal(now: Instant, timeZone: string | undefined): string {
+  // To the minute: seconds would tell the model nothing and change every golden prompt.
+  const utc = `utc: ${isoTime(now).slice(0, 16)}Z`;
+  return timeZone === undefined ? utc : `${utc}\nuser: ${localTime(now, timeZone)} (${timeZone})`;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function localTime(now: Instant, timeZone: string): string {
+  let format = formats.get(timeZone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }); // Swedish short style is ISO 8601
+    formats.set(timeZone, format);
+  }
+  return format.format(now);
+}
+
+function plan(turn: Turn): string {
+  if (typeof turn.plan === 'string' || turn.agent.planning?.placement !== 'announce') return '';
+  return turn.plan.steps
+    .map((step, index) => `${index + 1}. ${step.title}${step.detail === undefined ? '' : `: ${step.detail}`}`)
+    .join('\n');
+}
+
+function live(turn: Turn): string {
+  return turn.pending
+    .map(({ mode }) =>
+      mode === 'steer'
+        ? '- the user interrupted with the message above: follow it'
+        : '- the user added the message above',
+    )
+    .join('\n');
+}

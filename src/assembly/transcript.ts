@@ -1,0 +1,241 @@
+import { AppendList } from '../base/append-list.ts';
+import { isObject, type JsonObject } from '../base/json.ts';
+import type { ModelRef } from '../domain/agent.ts';
+import { isBlank, type Part } from '../domain/content.ts';
+import {
+  iterationsOf,
+  type ActionState,
+  type Conversation,
+  type Input,
+  type Iteration,
+  type Turn,
+} from '../domain/conversation.ts';
+import type { AssistantBlock, Block, Message, ToolMessageResult } from '../domain/model.ts';
+import type { Observation } from '../domain/tool.ts';
+import { observationText } from './observation.ts';
+
+type Target = Pick<ModelRef, 'provider' | 'model'>;
+
+/**
+ * A conversation as the messages of one model call.
+ *
+ * Total: every log gives a request that providers accept. Each action has exactly one result, in the order asked;
+ * nothing empty goes out; what a provider signed goes back whole to that model and to no other; what nobody said is
+ * marked synthetic. Finished turns and iterations never change, so their messages are made once.
+ */
+export function transcript(conversation: Conversation, target: Target): readonly Message[] {
+  const messages = pastMessages(conversation, target).toArray();
+  if (conversation.turn !== undefined) messages.push(...turnMessages(conversation.turn, target));
+  return messages;
+}
+
+interface Past {
+  readonly target: string;
+  readonly summary: Conversation['summary'];
+  readonly messages: AppendList<Message>;
+}
+
+/** Everything up to and including a turn, keyed by that turn: the next turn adds to it. */
+const past = new WeakMap<Turn, Past>();
+
+function pastMessages(conversation: Conversation, target: Target): AppendList<Message> {
+  const { turns, summary } = conversation;
+  const key = `${target.provider}/${target.model}`;
+  let known = turns.length;
+  let messages: AppendList<Message> | undefined;
+  while (known > 0 && messages === undefined) {
+    const turn = turns.at(known - 1);
+    const found = turn === undefined ? undefined : past.get(turn);
+    if (found?.target === key && found.summary === summary) messages = found.messages;
+    else known--;
+  }
+  messages ??= AppendList.of<Message>(...summaryMessage(summary));
+  for (let index = known; index < turns.length; index++) {
+    const turn = turns.at(index);
+    if (turn === undefined) break;
+    if (turn.number > (summary?.through ?? 0))
+      for (const message of turnMessages(turn, target)) messages = messages.append(message);
+    past.set(turn, { target: key, summary, messages });
+  }
+  return messages;
+}
+
+function summaryMessage(summary: Conversation['summary']): Message[] {
+  if (summary === undefined || isBlank(summary.text)) return [];
+  return [
+    {
+      role: 'user',
+      synthetic: true,
+      content: [{ type: 'text', text: `[SUMMARY OF THE CONVERSATION SO FAR]\n${summary.text}` }],
+    },
+  ];
+}
+
+function turnMessages(turn: Turn, target: Target): Message[] {
+  const messages: Message[] = [];
+  for (const input of turn.inputs) messages.push(...spoken(input));
+  for (const skill of turn.skills)
+    messages.push({
+      role: 'user',
+      synthetic: true,
+      content: [{ type: 'text', text: `[SKILL ${skill.name}]\n${skill.text}` }],
+    });
+  for (const iteration of iterationsOf(turn)) messages.push(...iterationMessages(iteration, turn, target));
+  for (const input of turn.pending) messages.push(...spoken(input));
+  return messages;
+}
+
+const made = new WeakMap<Iteration, { readonly target: Target; readonly messages: readonly Message[] }>();
+
+function iterationMessages(iteration: Iteration, turn: Turn, target: Target): readonly Message[] {
+  // What a paused answer left open is finished by a later one: only the whole turn tells.
+  const paused = iteration.response?.stop === 'paused';
+  const known = paused ? undefined : made.get(iteration);
+  if (known?.target.provider === target.provider && known.target.model === target.model) return known.messages;
+  const messages: Message[] = iteration.inputs.flatMap(spoken);
+  const { response, decision } = iteration;
+  if (response !== undefined && decision !== undefined) {
+    const open = paused && iteration === turn.current;
+    const finished = resultsOf(paused ? [...iterationsOf(turn)] : [iteration]);
+    const content =
+      turn.agent.grammar === 'json'
+        ? textBlocks(response.content)
+        : blocks(iteration, sameModel(iteration, target), open ? undefined : finished);
+    if (content.length > 0) messages.push({ role: 'assistant', content });
+    messages.push(...answers(iteration, turn));
+  }
+  made.set(iteration, { target, messages });
+  return messages;
+}
+
+/** What follows the model's words: the results of its actions, or what was wrong with them. */
+function answers(iteration: Iteration, turn: Turn): Message[] {
+  switch (iteration.decision?.type) {
+    case 'actions': {
+      const results = iteration.actions.map(result);
+      if (turn.agent.grammar === 'native') return [{ role: 'tool', results }];
+      // Without tool calling there are no tool messages: the observation is told as text.
+      return results.map(({ name, observation, note }) =>
+        told(`Observation of ${name}: ${observationText(observation, note)}`),
+      );
+    }
+    case 'invalid':
+      return [told(`Your decision was not valid: ${iteration.decision.problem}`)];
+    case 'empty':
+      return iteration.response?.stop === 'paused'
+        ? []
+        : [told('Your reply was empty. Answer in words, or call a tool.')];
+    case 'answer':
+    case undefined:
+      return [];
+  }
+}
+
+function told(text: string): Message {
+  return { role: 'user', synthetic: true, content: [{ type: 'text', text }] };
+}
+
+function spoken(input: Input): Message[] {
+  const content: Part[] = isBlank(input.text) ? [] : [{ type: 'text', text: input.text }];
+  for (const attachment of input.attachments ?? [])
+    if (attachment.type !== 'text' || !isBlank(attachment.text)) content.push(attachment);
+  return content.length === 0 ? [] : [{ role: 'user', content }];
+}
+
+function sameModel(iteration: Iteration, target: Target): boolean {
+  const asked = iteration.attempts.at(-1)?.request.model;
+  return asked?.provider === target.provider && asked.model === target.model;
+}
+
+function textBlocks(content: readonly Block[]): AssistantBlock[] {
+  return content
+    .filter((one) => one.type === 'text' && !isBlank(one.text))
+    .map((one) => ({ type: 'text', text: one.type === 'text' ? one.text : '' }));
+}
+
+/** Calls of the provider's own tools that have their result. */
+function resultsOf(iterations: readonly Iteration[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const { response } of iterations) {
+    for (const one of response?.content ?? [])
+      if (one.type === 'provider' && one.role === 'result' && one.call !== undefined) found.add(one.call);
+  }
+  return found;
+}
+
+/** The answer's blocks. `same`: for the model that gave it. Without `finished`, calls without a result stay: the provider goes on from here. */
+function blocks(iteration: Iteration, same: boolean, finished: ReadonlySet<string> | undefined): AssistantBlock[] {
+  const content = iteration.response?.content ?? [];
+  const out: AssistantBlock[] = [];
+  for (const one of content) {
+    switch (one.type) {
+      case 'text':
+        if (!isBlank(one.text))
+          out.push(
+            same && one.opaque !== undefined
+              ? { type: 'text', text: one.text, opaque: one.opaque }
+              : { type: 'text', text: one.text },
+          );
+        break;
+      case 'thinking': {
+        const thought = iteration.thoughts[one.step];
+        // A signature is worth something only to the model that made it, and a thought without one says nothing.
+        if (!same || thought === undefined || (thought.opaque === undefined && isBlank(thought.text))) break;
+        out.push(
+          thought.opaque === undefined
+            ? { type: 'thinking', text: thought.text }
+            : { type: 'thinking', text: thought.text, opaque: thought.opaque },
+        );
+        break;
+      }
+      case 'action': {
+        const state = iteration.actions.find((action) => action.action.id === one.id);
+        if (state === undefined) break;
+        const action = { type: 'action' as const, id: one.id, name: one.name, arguments: argumentsOf(state) };
+        out.push(same && one.opaque !== undefined ? { ...action, opaque: one.opaque } : action);
+        break;
+      }
+      case 'file':
+        if (same) out.push(one);
+        break;
+      case 'provider':
+        if (same && (one.role !== 'call' || one.call === undefined || finished?.has(one.call) !== false)) out.push(one);
+        break;
+    }
+  }
+  return out;
+}
+
+/** An object, always: providers refuse anything else, also for a call whose arguments were never valid. */
+function argumentsOf(state: ActionState): JsonObject {
+  const given = state.begun?.arguments ?? state.action.arguments;
+  return isObject(given) ? given : {};
+}
+
+function result(state: ActionState): ToolMessageResult {
+  const { id, name } = state.action;
+  const by = state.begun?.revisedBy;
+  const observation = state.observation ?? missing(state);
+  return by === undefined
+    ? { id, name, observation }
+    : {
+        id,
+        name,
+        observation,
+        note: `The arguments were changed by ${by} before it ran; the call above shows what ran.`,
+      };
+}
+
+/** For an action that has no observation yet: the request must still be whole. */
+function missing(state: ActionState): Observation {
+  return state.begun === undefined
+    ? { outcome: 'cancelled', synthetic: true, error: { code: 'not_run', message: 'This action was not run.' } }
+    : {
+        outcome: 'unknown',
+        synthetic: true,
+        error: {
+          code: 'no_result',
+          message: 'This action was begun and has no result: it may or may not have happened.',
+        },
+      };
+}

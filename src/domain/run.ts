@@ -1,0 +1,26 @@
+import { openRequests, type Conversation } from './conversation.ts';
+import type { RunStatus } from './status.ts';
+
+/** What a run says of itself from outside: a fold, so that it cannot disagree with the log. */
+export function statusOf(conversation: Conversation): RunStatus {
+  const { turn } = conversation;
+  if (turn === undefined) {
+    if (conversation.inbox.length > 0) return 'initializing';
+    return conversation.turns.at(-1)?.end?.status ?? 'initializing';
+  }
+  const actions = turn.current?.actions.filter((one) => one.observation === undefined) ?? [];
+  const open = openRequests(turn);
+  const movable = actions.some((one) => !open.some((request) => request.action === one.action.id));
+  if (open.length > 0 && !movable) {
+    if (open.some((one) => one.kind === 'plan')) return 'pending_plan_approval';
+    return open.some((one) => one.kind === 'action') ? 'pending_action_approval' : 'awaiting_user_input';
+  }
+  if (actions.length > 0 && turn.requests.some((one) => one.kind === 'action' && one.answer !== undefined))
+    return 'action_approved';
+  if (turn.current === undefined) {
+    return turn.requests.some((one) => one.kind === 'plan' && one.answer?.decision === 'allow')
+      ? 'plan_approved'
+      : 'initializing';
+  }
+  return 'running';
+}

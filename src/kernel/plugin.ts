@@ -1,0 +1,126 @@
+import type { z } from 'zod';
+import type { Clock, Instant } from '../base/clock.ts';
+import { TreadleError } from '../base/errors.ts';
+import type { Conversation, Turn } from '../domain/conversation.ts';
+import type { Answerer, Bus, RequestType } from './bus.ts';
+import type { Logger } from './ports.ts';
+import type { QuestionType } from './verdict.ts';
+
+/** One block of announce, or nothing to say. Pure: the same turn and time give the same text. */
+export type AnnounceBlock = (turn: Turn, conversation: Conversation, now: Instant) => string | undefined;
+
+/** Everything a plugin may touch. It meets other plugins only through events and gates. */
+export interface Host extends Pick<Bus, 'on' | 'before' | 'emit'> {
+  answer<R extends RequestType>(request: R, answerer: Answerer<R>): void;
+  /** Adds a block to announce under a title such as `MEMORY`. */
+  announce(title: string, block: AnnounceBlock): void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * One function that registers gates, listeners and answerers. What it registers is its declaration: the manifest is read
+ * from the host afterwards, so it cannot disagree with the code.
+ */
+export interface Plugin<C = unknown> {
+  /** `gate.endless_loop`: kind, dot, name. */
+  readonly id: string;
+  /** One sentence for the people who choose plugins. */
+  readonly about: string;
+  /** Everything the plugin can be configured with; strict, with defaults. */
+  readonly config: z.ZodType<C>;
+  /** May return a function that is called when the plugin is taken down. Throwing fails the start. */
+  readonly setup: (host: Host, config: C) => void | (() => void);
+}
+
+export function definePlugin<C>(plugin: Plugin<C>): Plugin<C> {
+  return plugin;
+}
+
+/** What a plugin really registered. */
+export interface Manifest {
+  readonly id: string;
+  readonly about: string;
+  readonly listens: readonly string[];
+  readonly gates: readonly QuestionType[];
+  readonly answers: readonly RequestType[];
+  readonly announces: readonly string[];
+}
+
+export interface Installed {
+  readonly manifest: Manifest;
+  readonly blocks: ReadonlyMap<string, AnnounceBlock>;
+  uninstall(): void;
+}
+
+export interface InstallOptions {
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Overrides the plugin's own priorities. */
+  readonly priority?: number | undefined;
+}
+
+/** Sets a plugin up. Throws `plugin_config` for a configuration it does not accept and `plugin_failed` when its setup throws. */
+export function install<C>(
+  plugin: Plugin<C>,
+  config: unknown,
+  { bus, clock, logger, priority }: InstallOptions,
+): Installed {
+  const checked = plugin.config.safeParse(config ?? {});
+  if (!checked.success) {
+    const issue = checked.error.issues[0];
+    throw new TreadleError('plugin_config', {
+      place: [`plugins.${plugin.id}`, ...(issue?.path ?? [])].join('.'),
+      wanted: issue?.message ?? 'a valid configuration',
+      hint: 'see docs/configuration.md',
+    });
+  }
+  const undo: (() => void)[] = [];
+  const listens: string[] = [];
+  const gates: QuestionType[] = [];
+  const answers: RequestType[] = [];
+  const blocks = new Map<string, AnnounceBlock>();
+  const registration = { source: plugin.id, priority };
+  const host: Host = {
+    on(pattern, listener, options) {
+      listens.push(pattern);
+      const off = bus.on(pattern, listener, { ...registration, ...options, source: plugin.id });
+      undo.push(off);
+      return off;
+    },
+    before(question, judge, options) {
+      gates.push(question);
+      const off = bus.before(question, judge, { ...registration, ...options, source: plugin.id });
+      undo.push(off);
+      return off;
+    },
+    answer(request, answerer) {
+      answers.push(request);
+      undo.push(bus.answer(request, answerer, registration));
+    },
+    emit: (conversationId, draft) => bus.emit(conversationId, { ...draft, source: plugin.id }),
+    announce: (title, block) => blocks.set(title, block),
+    clock,
+    logger,
+  };
+  try {
+    const dispose = plugin.setup(host, checked.data);
+    if (dispose !== undefined) undo.push(dispose);
+  } catch (cause) {
+    for (const off of undo) off();
+    if (TreadleError.is(cause)) throw cause;
+    throw new TreadleError('plugin_failed', {
+      place: plugin.id,
+      found: cause instanceof Error ? cause.message : String(cause),
+      cause,
+    });
+  }
+  return {
+    manifest: { id: plugin.id, about: plugin.about, listens, gates, answers, announces: [...blocks.keys()] },
+    blocks,
+    uninstall: () => {
+      for (const off of undo.splice(0)) off();
+    },
+  };
+}

@@ -1,0 +1,217 @@
+import { TreadleError } from '../base/errors.ts';
+import { toJson, type JsonObject } from '../base/json.ts';
+import { LazyAbort } from '../base/lazy-abort.ts';
+import { isPromise } from '../base/promise.ts';
+import { announce } from '../assembly/announce.ts';
+import { changedSections, render } from '../assembly/render.ts';
+import type { Turn } from '../domain/conversation.ts';
+import type { Draft, FactPayload } from '../domain/event.ts';
+import type { ModelFailure, ModelRequest } from '../domain/model.ts';
+import type { Questions } from '../kernel/verdict.ts';
+import { listen, type Heard } from './listen.ts';
+import type { Backoff, Command } from './next.ts';
+import { chooseTool, type Chosen } from './tool-choice.ts';
+import { inTurn, isInterrupted, onInterrupt, openTurn, pause, tell, verdictDrafts, type Work } from './work.ts';
+
+type CallModel = Extract<Command, { type: 'call_model' }>;
+type Question = Questions['before:llm.request'];
+
+const BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 60_000;
+
+/** Ask the gates, state the intent, call the model, state what it said. */
+export async function callModel(work: Work, command: CallModel): Promise<void> {
+  if (command.backoff !== undefined) {
+    tell(work, 'io.status', { state: 'waiting', detail: 'the model is busy; trying again' });
+    await pause(work, delayOf(command.backoff, work.ports.ids.fraction()));
+    if (isInterrupted(work)) return;
+  }
+  const turn = openTurn(work);
+  const { conversation } = work.recorder;
+  const chosen: Chosen | undefined = command.wrapUp ? { choice: { mode: 'none' }, rule: 'static' } : chooseTool(turn);
+  const request = render(conversation, turn, {
+    model: command.model,
+    announce: announce(conversation, work.ports.clock.now(), work.ports.blocks),
+    toolChoice: chosen?.choice,
+  });
+  const iteration = command.attempt === 1 ? turn.calls + 1 : turn.calls;
+  const question: Question = {
+    request,
+    iteration,
+    attempt: command.attempt,
+    notes: [],
+    ...(command.wrapUp ? { purpose: 'wrap_up' as const } : {}),
+  };
+  const asked = work.ports.bus.ask('before:llm.request', question, { conversation, agent: turn.agent }, (revised) =>
+    widening(revised, request),
+  );
+  const judged = isPromise(asked) ? await asked : asked;
+  const verdicts = verdictDrafts(turn, 'before:llm.request', judged.verdicts);
+  if (judged.outcome !== 'allow') {
+    // Nobody can be asked about a model call: a hold that is not an approval of an action is a no.
+    const held =
+      judged.outcome === 'hold'
+        ? [
+            inTurn(turn, 'gate.verdict', {
+              question: 'before:llm.request',
+              gate: judged.holds[0]?.gate ?? 'gate',
+              verdict: 'deny',
+              reason: judged.holds[0]?.question,
+              code: 'gate_held',
+            }),
+          ]
+        : [];
+    await work.recorder.record([...verdicts, ...held]);
+    return;
+  }
+  const final = withNotes(judged.payload);
+  const seen = turn.pending.length;
+  const intent = inTurn(turn, 'llm.request', requestPayload(work, turn, final, judged.payload, command, chosen));
+  const stated = work.recorder.record([...verdicts, { ...intent, iteration }], {
+    // Something was said meanwhile: it belongs into this call, so it is made up anew.
+    unless: (now) => now.turn === undefined || now.turn.cancel !== 'none' || now.turn.pending.length !== seen,
+  });
+  const facts = isPromise(stated) ? await stated : stated;
+  if (facts === undefined) return;
+  tell(work, 'io.status', { state: 'thinking' });
+  const heard = await converse(work, final, iteration);
+  tell(work, 'llm.stream.end', { attempt: command.attempt, superseded: heard.failure !== undefined });
+  const told = work.recorder.record(responseDrafts(openTurn(work), heard, command.attempt, facts.at(-1)?.id));
+  if (isPromise(told)) await told;
+}
+
+/** One call, heard to its end. Whatever goes wrong is a failure in words, never an exception. */
+async function converse(work: Work, request: ModelRequest, iteration: number): Promise<Heard> {
+  const abort = new LazyAbort();
+  const turn = openTurn(work);
+  const { bus, clock, models } = work.ports;
+  // What a gate may still refuse has not been said: text is held back while the answer is gated.
+  const silent = bus.isGated('before:io.output') || turn.agent.grammar === 'json';
+  const onDelta = bus.isHeard('llm.stream.chunk')
+    ? (part: string, kind: 'text' | 'thinking' | 'action', name: string | undefined, delta: string): void => {
+        if (kind === 'text' && silent) return;
+        tell(work, 'llm.stream.chunk', name === undefined ? { part, kind, delta } : { part, kind, name, delta });
+      }
+    : undefined;
+  try {
+    const opened = models.open(request.model);
+    const model = isPromise(opened) ? await opened : opened;
+    const called = model.call(request, {
+      conversationId: work.meta.id,
+      get signal() {
+        return abort.signal;
+      },
+    });
+    const stream = isPromise(called) ? await called : called;
+    return await listen(stream, {
+      turnId: turn.id,
+      iteration,
+      clock,
+      idleMs: turn.agent.limits.modelIdleMs,
+      onDelta,
+      onInterrupt: (callback) =>
+        onInterrupt(work, () => {
+          callback();
+          abort.abort();
+        }),
+    });
+  } catch (error) {
+    return {
+      content: [],
+      thoughts: [],
+      stop: 'error',
+      raw: undefined,
+      usage: {},
+      served: undefined,
+      providerId: undefined,
+      opaque: undefined,
+      failure: failureOf(error),
+    };
+  } finally {
+    abort.abort();
+  }
+}
+
+function failureOf(error: unknown): ModelFailure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!TreadleError.is(error)) return { class: 'unknown', message };
+  if (error.code === 'model_no_key') return { class: 'auth', message };
+  if (error.code === 'model_unreachable') return { class: 'network', message };
+  return { class: error.code === 'model_unknown_provider' ? 'not_found' : 'bad_request', message };
+}
+
+function requestPayload(
+  work: Work,
+  turn: Turn,
+  final: ModelRequest,
+  question: Question,
+  command: CallModel,
+  chosen: Chosen | undefined,
+): FactPayload<'llm.request'> {
+  const payload: FactPayload<'llm.request'> = {
+    model: { provider: final.model.provider, model: final.model.model },
+    role: turn.agent.role,
+    attempt: command.attempt,
+  };
+  const sections = changedSections(work.recorder.conversation, final, turn.agent);
+  if (command.wrapUp) payload.purpose = 'wrap_up';
+  if (sections !== undefined) payload.sections = sections;
+  if (final.toolChoice !== undefined && chosen !== undefined)
+    Object.assign(payload, { choice: final.toolChoice, rule: chosen.rule });
+  if (final.announce !== undefined) payload.announce = final.announce;
+  if (final.allowed !== undefined) payload.allowed = [...final.allowed];
+  if (question.notes.length > 0) payload.notes = [...question.notes];
+  return payload;
+}
+
+function responseDrafts(turn: Turn, heard: Heard, attempt: number, causedBy: string | undefined): Draft[] {
+  const payload: FactPayload<'llm.response'> = {
+    content: heard.content,
+    stop: heard.stop,
+    usage: heard.usage,
+    attempt,
+  };
+  if (heard.raw !== undefined) payload.raw = heard.raw;
+  if (heard.served !== undefined) payload.served = heard.served;
+  if (heard.providerId !== undefined) payload.providerId = heard.providerId;
+  if (heard.opaque !== undefined) payload.opaque = heard.opaque;
+  if (heard.failure !== undefined) payload.failure = heard.failure;
+  const thoughts =
+    heard.failure === undefined
+      ? heard.thoughts.map((thought) => inTurn(turn, 'thinking.step', thought, causedBy))
+      : [];
+  // Everything a provider hands us may hold half a character: made well-formed before it is stored or sent on.
+  return [...thoughts, inTurn(turn, 'llm.response', wellFormed(payload), causedBy)];
+}
+
+function wellFormed<T extends object>(payload: T): T {
+  return isWellFormed(payload) ? payload : (toJson(payload) as unknown as T); // the same shape, with text put right
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  for (const key in value) if (!isWellFormed((value as JsonObject)[key])) return false;
+  return true;
+}
+
+/** Notes of gates go where what changes goes: into announce, after everything that is cached. */
+function withNotes({ request, notes }: Question): ModelRequest {
+  if (notes.length === 0) return request;
+  const block = `[NOTES]\n${notes.map((note) => `- ${note}`).join('\n')}`;
+  return { ...request, announce: request.announce === undefined ? block : `${request.announce}\n\n${block}` };
+}
+
+/** A gate may narrow a request and never widen it. */
+function widening({ request }: Question, asked: ModelRequest): string | undefined {
+  const granted = new Set(asked.tools.map((tool) => tool.name));
+  const added =
+    request.tools.find((tool) => !granted.has(tool.name))?.name ?? request.allowed?.find((name) => !granted.has(name));
+  return added === undefined ? undefined : `it adds the tool ${added}, which this turn does not have`;
+}
+
+function delayOf({ step, retryAfterMs }: Backoff, fraction: number): number {
+  const jitter = 0.5 + fraction / 2;
+  const own = Math.min(LONGEST_BACKOFF_MS, BACKOFF_MS * 2 ** (step - 1)) * jitter;
+  return Math.max(own, Math.min(retryAfterMs ?? 0, LONGEST_BACKOFF_MS));
+}

@@ -1,0 +1,61 @@
+import { isPromise } from '../base/promise.ts';
+import type { Draft, FactPayload } from '../domain/event.ts';
+import type { Answers, RequestType } from '../kernel/bus.ts';
+import { inTurn, onInterrupt, openTurn, type Work } from './work.ts';
+
+/** Ask a planner, and a person where the bundle wants it. */
+export async function plan(work: Work): Promise<void> {
+  const turn = openTurn(work);
+  const input = turn.inputs.map((one) => one.text).join('\n\n');
+  if (turn.plan === 'none') await state(work, [inTurn(turn, 'plan.request', { input })]);
+  const result = await serve(work, 'plan.request', { input }, (error) => ({ steps: [], source: 'loop', error }));
+  const approval = turn.agent.planning?.approval ?? 'never';
+  const drafts: Draft[] = [inTurn(openTurn(work), 'plan.result', result)];
+  if (result.error === undefined && approval === 'always') {
+    const question = `Go on with this plan?\n${result.steps.map((step, index) => `${index + 1}. ${step.title}`).join('\n')}`;
+    drafts.push(
+      inTurn(openTurn(work), 'hitl.requested', {
+        request: `${turn.id}-plan`,
+        kind: 'plan',
+        question,
+        choices: ['allow', 'reject'],
+      }),
+    );
+  }
+  await state(work, drafts);
+}
+
+/** Ask for older turns to be replaced by a summary. Without a plugin that can, the turn goes on and says so. */
+export async function compact(work: Work, why: FactPayload<'memory.compact.request'>['why']): Promise<void> {
+  const turn = openTurn(work);
+  if (turn.compaction === 'none') await state(work, [inTurn(turn, 'memory.compact.request', { why })]);
+  const result = await serve(work, 'memory.compact.request', { why }, (error) => ({ through: 0, summary: '', error }));
+  // Turns are cut whole, and never the one in work: a summary cannot split an action from its observation.
+  const through = Math.min(result.through, turn.number - 1);
+  await state(work, [inTurn(openTurn(work), 'memory.compacted', { ...result, through })]);
+}
+
+async function serve<R extends RequestType>(
+  work: Work,
+  request: R,
+  payload: FactPayload<R>,
+  failed: (error: string) => Answers[R],
+): Promise<Answers[R]> {
+  const answerer = work.ports.bus.answerer(request);
+  if (answerer === undefined) return failed(`no active plugin answers ${request}`);
+  const controller = new AbortController();
+  const off = onInterrupt(work, () => controller.abort());
+  try {
+    const given = answerer(payload, { conversation: work.recorder.conversation, signal: controller.signal });
+    return isPromise(given) ? await given : given;
+  } catch (error) {
+    return failed(error instanceof Error ? error.message : String(error));
+  } finally {
+    off();
+  }
+}
+
+async function state(work: Work, drafts: readonly Draft[]): Promise<void> {
+  const stated = work.recorder.record(drafts);
+  if (isPromise(stated)) await stated;
+}

@@ -1,0 +1,97 @@
+import { isPromise } from '../base/promise.ts';
+import { fold, openRequests, type Conversation } from '../domain/conversation.ts';
+import type { Fact } from '../domain/event.ts';
+import { statusOf } from '../domain/run.ts';
+import type { ConversationMeta, Lease, Log } from '../kernel/ports.ts';
+import { next } from './next.ts';
+import { perform } from './perform.ts';
+import { draft, Recorder } from './recorder.ts';
+import { tell, type LoopPorts, type Work } from './work.ts';
+
+export interface DriveOptions {
+  /** The worker is to let go soon. What was begun is finished or given up; the turn stays open and another worker goes on. */
+  readonly signal?: AbortSignal | undefined;
+  /** The conversation as folded before, so that only what is new is read. */
+  readonly known?: Conversation | undefined;
+}
+
+/**
+ * Drive a conversation until it rests: until the turn has ended and nobody waits for another, or only a person can go on.
+ *
+ * Read the log, decide the next command, ask the gates, act, append what happened, repeat. Needs the lease; rejects with
+ * `log_fenced` when it is lost.
+ */
+export async function drive(
+  ports: LoopPorts,
+  meta: ConversationMeta,
+  lease: Lease,
+  { signal, known }: DriveOptions = {},
+): Promise<Conversation> {
+  const conversation = known ?? (await read(ports.log, meta));
+  const recorder = new Recorder(ports.log, ports.bus, lease, conversation);
+  const work: Work = { ports, meta, recorder, signal };
+  const unwatch = ports.log.watch(meta.id, () => recorder.nudge());
+  try {
+    const caughtUp = recorder.catchUp();
+    if (isPromise(caughtUp)) await caughtUp;
+    await expire(work);
+    await markResumed(work);
+    for (;;) {
+      const command = next(recorder.conversation); // pure: decides
+      if (command.type === 'rest' || signal?.aborted === true) break;
+      await perform(work, command); // the only code that acts; what it did is appended and folded in
+    }
+    await rest(work);
+    return recorder.conversation;
+  } finally {
+    unwatch();
+  }
+}
+
+const PAGE = 1_000;
+
+/** A conversation from its log. */
+export async function read(log: Log, meta: Pick<ConversationMeta, 'id' | 'agentPath'>): Promise<Conversation> {
+  const facts: Fact[] = [];
+  for (;;) {
+    const page = log.read(meta.id, facts.length, PAGE);
+    const read = isPromise(page) ? await page : page;
+    facts.push(...read);
+    if (read.length < PAGE) return fold(meta.id, meta.agentPath, facts);
+  }
+}
+
+/** A request nobody answered in time is a denial, never consent. */
+async function expire({ recorder, ports }: Work): Promise<void> {
+  const { turn } = recorder.conversation;
+  if (turn === undefined) return;
+  const now = ports.clock.now();
+  const late = openRequests(turn).filter((one) => one.deadline !== undefined && one.deadline <= now);
+  if (late.length === 0) return;
+  await recorder.record(
+    late.map((one) =>
+      draft(
+        'hitl.cancel',
+        { request: one.request, reason: 'expired' },
+        { turnId: turn.id, iteration: turn.current?.number },
+      ),
+    ),
+  );
+}
+
+/** A turn that another slice began goes on in this one: said in the log, so that nobody takes it for one run. */
+async function markResumed({ recorder }: Work): Promise<void> {
+  const { turn, agentDigest } = recorder.conversation;
+  if (turn === undefined || agentDigest === undefined || next(recorder.conversation).type === 'rest') return;
+  await recorder.record([draft('agent.turn.start', { digest: agentDigest, resumed: true }, { turnId: turn.id })]);
+}
+
+async function rest(work: Work): Promise<void> {
+  const { recorder } = work;
+  const status = statusOf(recorder.conversation);
+  tell(work, 'io.status', { state: recorder.conversation.turn === undefined ? 'idle' : 'waiting' });
+  // An ended turn has said its status with its last fact.
+  if (recorder.conversation.turn === undefined) return;
+  const stated = recorder.record([], { row: { status } });
+  if (isPromise(stated)) await stated;
+}

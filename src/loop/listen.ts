@@ -1,0 +1,236 @@
+import type { Clock } from '../base/clock.ts';
+import type { JsonObject } from '../base/json.ts';
+import { isPromise, type MaybePromise } from '../base/promise.ts';
+import { actionId } from '../domain/decision.ts';
+import type { FactPayload } from '../domain/event.ts';
+import type { Block, ModelFailure, ModelPart } from '../domain/model.ts';
+import type { StopKind } from '../domain/status.ts';
+import type { Usage } from '../domain/usage.ts';
+import type { ModelStream } from '../kernel/ports.ts';
+
+/** One model call as it was heard. With a `failure`, the rest is for the record only. */
+export interface Heard {
+  readonly content: Block[];
+  readonly thoughts: FactPayload<'thinking.step'>[];
+  readonly stop: StopKind;
+  readonly raw: string | undefined;
+  readonly usage: Usage;
+  readonly served: string | undefined;
+  readonly providerId: string | undefined;
+  readonly opaque: JsonObject | undefined;
+  readonly failure: ModelFailure | undefined;
+}
+
+export interface ListenOptions {
+  readonly turnId: string;
+  readonly iteration: number;
+  readonly clock: Clock;
+  readonly idleMs: number;
+  /** Every piece of text, thinking and action input as it arrives. */
+  readonly onDelta?:
+    ((part: string, kind: 'text' | 'thinking' | 'action', name: string | undefined, delta: string) => void) | undefined;
+  /** Registers what ends the listening early; returns what takes it back. */
+  readonly onInterrupt: (callback: () => void) => () => void;
+}
+
+/** A block that is being spoken. */
+interface Open {
+  readonly kind: 'text' | 'thinking' | 'action';
+  readonly name: string;
+  text: string;
+  opaque: JsonObject | undefined;
+  /** The model said that this block is whole. */
+  whole: boolean;
+}
+
+/**
+ * Hear a model call out: put its parts together, in the order they began.
+ *
+ * Bounded: when nothing arrives for `idleMs` the call is given up. A stream that ends without `finish` is incomplete.
+ */
+export async function listen(stream: ModelStream, options: ListenOptions): Promise<Heard> {
+  const spoken: (Open | Extract<Block, { type: 'file' | 'provider' }>)[] = [];
+  const open = new Map<string, Open>();
+  let finish: Extract<ModelPart, { type: 'finish' }> | undefined;
+  let failure: ModelFailure | undefined;
+  let served: string | undefined;
+  let providerId: string | undefined;
+
+  function begin(part: string, kind: Open['kind'], name: string): Open {
+    const block: Open = { kind, name, text: '', opaque: undefined, whole: false };
+    open.set(part, block);
+    spoken.push(block);
+    return block;
+  }
+
+  function take(part: ModelPart): void {
+    switch (part.type) {
+      case 'start':
+        begin(part.part, part.kind, part.kind === 'action' ? part.name : '');
+        return;
+      case 'delta': {
+        const block = open.get(part.part) ?? begin(part.part, 'text', '');
+        block.text += part.delta;
+        options.onDelta?.(part.part, block.kind, block.kind === 'action' ? block.name : undefined, part.delta);
+        return;
+      }
+      case 'end': {
+        const block = open.get(part.part);
+        if (block === undefined) return;
+        block.whole = true;
+        block.opaque = part.opaque ?? block.opaque;
+        if (block.kind !== 'action') open.delete(part.part); // a provider may use the id again
+        return;
+      }
+      case 'action': {
+        const known = open.get(part.part);
+        // One constant id for every call is seen in the wild: a block that is already whole is another call's.
+        const block =
+          known !== undefined && known.name === part.name && !settled.has(known)
+            ? known
+            : begin(part.part, 'action', part.name);
+        settled.add(block);
+        block.text = part.input;
+        block.opaque = part.opaque ?? block.opaque;
+        block.whole = true;
+        return;
+      }
+      case 'block':
+        spoken.push(part.block);
+        return;
+      case 'served':
+        served = part.model ?? served;
+        providerId = part.id ?? providerId;
+        return;
+      case 'finish':
+        finish = part;
+        return;
+      case 'failure':
+        failure = part.failure;
+        return;
+    }
+  }
+  const settled = new Set<Open>();
+
+  const ended = await pull(stream, take, options);
+  failure ??=
+    ended ??
+    (finish === undefined ? { class: 'incomplete', message: 'the stream ended before the model was done' } : undefined);
+  const { content, thoughts } = assemble(spoken, options);
+  return {
+    content,
+    thoughts,
+    stop:
+      failure === undefined
+        ? stopOf(finish, content)
+        : failure.class === 'aborted'
+          ? 'cancelled'
+          : failure.class === 'incomplete'
+            ? 'protocol'
+            : 'error',
+    raw: finish?.raw,
+    usage: finish?.usage ?? {},
+    served,
+    providerId,
+    opaque: finish?.opaque,
+    failure,
+  };
+}
+
+/** Pulls until the end, silence or an interruption; says why when it was not the end. */
+async function pull(
+  stream: ModelStream,
+  take: (part: ModelPart) => void,
+  { clock, idleMs, onInterrupt }: ListenOptions,
+): Promise<ModelFailure | undefined> {
+  let stopped: ModelFailure | undefined;
+  let wake: (() => void) | undefined;
+  const stop = (failure: ModelFailure): void => {
+    stopped ??= failure;
+    wake?.();
+  };
+  const off = onInterrupt(() => stop({ class: 'aborted', message: 'the call was interrupted' }));
+  let heardAt = clock.now();
+  // One timer that looks back, instead of one for each chunk.
+  const watch = (ms: number): (() => void) =>
+    clock.after(ms, () => {
+      const silent = clock.now() - heardAt;
+      if (silent >= idleMs) stop({ class: 'timeout', message: `the model said nothing for ${idleMs} ms` });
+      else release = watch(idleMs - silent);
+    });
+  let release = watch(idleMs);
+  try {
+    for (;;) {
+      if (stopped !== undefined) return stopped;
+      const given = stream.next();
+      const part = isPromise(given) ? await either(given, (resolve) => (wake = resolve)) : given;
+      if (part === undefined) return stopped;
+      heardAt = clock.now();
+      take(part);
+    }
+  } catch (error) {
+    return { class: 'unknown', message: error instanceof Error ? error.message : String(error) };
+  } finally {
+    release();
+    off();
+    stream.close();
+  }
+}
+
+/** The next part, or undefined as soon as `wake` is called. What the stream does later is ignored. */
+function either(
+  next: Promise<ModelPart | undefined>,
+  onWake: (resolve: () => void) => void,
+): MaybePromise<ModelPart | undefined> {
+  return new Promise((resolve, reject) => {
+    onWake(() => resolve(undefined));
+    next.then(resolve, reject);
+  });
+}
+
+function assemble(
+  spoken: readonly (Open | Block)[],
+  { turnId, iteration }: ListenOptions,
+): Pick<Heard, 'content' | 'thoughts'> {
+  const content: Block[] = [];
+  const thoughts: FactPayload<'thinking.step'>[] = [];
+  let actions = 0;
+  for (const one of spoken) {
+    if ('type' in one) {
+      content.push(one);
+      continue;
+    }
+    switch (one.kind) {
+      case 'text':
+        content.push(
+          one.opaque === undefined
+            ? { type: 'text', text: one.text }
+            : { type: 'text', text: one.text, opaque: one.opaque },
+        );
+        break;
+      case 'thinking':
+        content.push({ type: 'thinking', step: thoughts.length });
+        thoughts.push(one.opaque === undefined ? { text: one.text } : { text: one.text, opaque: one.opaque });
+        break;
+      case 'action': {
+        const id = actionId(turnId, iteration, ++actions);
+        // Begun and never finished: the text is kept as it came, and strict parsing will refuse it.
+        const action = {
+          type: 'action' as const,
+          id,
+          name: one.name,
+          input: one.whole || one.text.trim() !== '' ? one.text : '{',
+        };
+        content.push(one.opaque === undefined ? action : { ...action, opaque: one.opaque });
+        break;
+      }
+    }
+  }
+  return { content, thoughts };
+}
+
+/** A stop that contradicts what was said is put right: whole actions are actions, whatever the provider calls it. */
+function stopOf(finish: Extract<ModelPart, { type: 'finish' }> | undefined, content: readonly Block[]): StopKind {
+  const stop = finish?.stop ?? 'unknown';
+  return stop === 'finished' && content.some((one) => one.type === 'action') ? 'actions' : stop;
+}

@@ -1,0 +1,274 @@
+import { unreachable } from '../base/assert.ts';
+import type { ModelRef } from '../domain/agent.ts';
+import {
+  openRequests,
+  type ActionState,
+  type Attempt,
+  type Conversation,
+  type Iteration,
+  type Turn,
+} from '../domain/conversation.ts';
+import type { ModelFailure } from '../domain/model.ts';
+import type { EndStatus, StopKind } from '../domain/status.ts';
+import { inputTokens } from '../domain/usage.ts';
+
+/** What a worker is to do next. `rest`: nothing, until somebody else states a fact. */
+export type Command =
+  | { readonly type: 'start_turn' }
+  | { readonly type: 'plan' }
+  | { readonly type: 'compact'; readonly why: 'size' }
+  /** Attempt `attempt` (from 1) at the next model call, or at the current one when it failed or was lost. */
+  | {
+      readonly type: 'call_model';
+      readonly attempt: number;
+      readonly model: ModelRef;
+      readonly backoff?: Backoff;
+      readonly wrapUp: boolean;
+    }
+  /** These actions have no observation and wait for nobody. */
+  | { readonly type: 'act'; readonly actions: readonly ActionState[] }
+  /** Every open action gets an observation without being run. */
+  | { readonly type: 'settle'; readonly why: 'cancelled' | 'steered' | 'ended' }
+  | { readonly type: 'answer'; readonly text: string }
+  | { readonly type: 'end'; readonly status: EndStatus; readonly stop: StopKind; readonly error?: TurnError }
+  | { readonly type: 'rest' };
+
+export interface TurnError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** How long to wait before an attempt: what the provider asked for, or `step` doublings of a second, with jitter. */
+export interface Backoff {
+  readonly step: number;
+  readonly retryAfterMs: number | undefined;
+}
+
+/**
+ * What happens next depends on the log and on nothing else.
+ *
+ * Pure and total: any fold, also one of a log that a crash cut short, has exactly one next command.
+ */
+export function next(conversation: Conversation): Command {
+  const { turn } = conversation;
+  if (turn === undefined) return conversation.inbox.length > 0 ? { type: 'start_turn' } : { type: 'rest' };
+  const open = turn.current?.actions.filter((one) => one.observation === undefined) ?? [];
+  const unsettled = open.length > 0 || openRequests(turn).length > 0;
+
+  if (turn.cancel !== 'none')
+    return unsettled ? { type: 'settle', why: 'cancelled' } : { type: 'end', status: 'stopped', stop: 'cancelled' };
+  if (unsettled && turn.pending.some((one) => one.mode === 'steer')) return { type: 'settle', why: 'steered' };
+
+  const command = within(turn, open);
+  return command.type === 'end' && unsettled ? { type: 'settle', why: 'ended' } : command;
+}
+
+function within(turn: Turn, open: readonly ActionState[]): Command {
+  if (turn.denied !== undefined) return refused(turn.denied);
+  const planned = plan(turn);
+  if (planned !== undefined) return planned;
+  if (turn.output !== undefined) return finished(turn);
+  if (turn.compaction === 'requested') return { type: 'compact', why: 'size' };
+  const { current } = turn;
+  if (current === undefined) return callNext(turn);
+  if (current.response === undefined) return again(turn, current.attempts);
+  return afterResponse(turn, current, current.response.stop, open);
+}
+
+function afterResponse(turn: Turn, { decision }: Iteration, stop: StopKind, open: readonly ActionState[]): Command {
+  switch (decision?.type) {
+    case undefined:
+    case 'empty':
+      if (stop === 'paused')
+        return turn.pauses > turn.agent.limits.maxPauses
+          ? broken('paused', 'the provider kept asking to be called again')
+          : callNext(turn);
+      if (stop !== 'finished' && stop !== 'actions') return unfinished(stop);
+      return turn.empties > 1 ? broken('empty_reply', 'the model answered with nothing, twice') : callNext(turn);
+    case 'invalid':
+      return tooManyFaults(turn) ?? callNext(turn);
+    case 'answer':
+      if (stop === 'paused')
+        return turn.pauses > turn.agent.limits.maxPauses
+          ? broken('paused', 'the provider kept asking to be called again')
+          : callNext(turn);
+      return stop === 'finished' || stop === 'actions' ? { type: 'answer', text: decision.text } : unfinished(stop);
+    case 'actions':
+      if (stop !== 'actions' && stop !== 'finished' && stop !== 'length' && stop !== 'paused') return unfinished(stop);
+      return open.length > 0 ? act(turn, open) : (tooManyFaults(turn) ?? callNext(turn));
+    default:
+      return unreachable(decision);
+  }
+}
+
+function act(turn: Turn, open: readonly ActionState[]): Command {
+  const waiting = new Set(openRequests(turn).map((one) => one.action));
+  const ready = open.filter((one) => !waiting.has(one.action.id));
+  if (ready.length === 0) return { type: 'rest' };
+  // One after another: the next action's gates see what came of this one. And a held action holds up those after it.
+  if (turn.agent.limits.maxConcurrent > 1) return { type: 'act', actions: ready };
+  return ready[0] === open[0] ? { type: 'act', actions: ready.slice(0, 1) } : { type: 'rest' };
+}
+
+function plan(turn: Turn): Command | undefined {
+  if (turn.agent.planning === undefined) return undefined;
+  if (typeof turn.plan === 'string') return { type: 'plan' };
+  if (turn.plan.error !== undefined)
+    return { type: 'end', status: 'error', stop: 'error', error: { code: 'plan_failed', message: turn.plan.error } };
+  const asked = turn.requests.findLast((one) => one.kind === 'plan');
+  if (asked === undefined) return undefined;
+  if (asked.cancelled !== undefined || asked.answer?.decision === 'reject')
+    return { type: 'end', status: 'plan_rejected', stop: 'rejected' };
+  return asked.answer === undefined ? { type: 'rest' } : undefined;
+}
+
+function callNext(turn: Turn): Command {
+  const { limits, models, onLimit } = turn.agent;
+  const [model] = models;
+  if (model === undefined) return broken('no_model', 'the agent has no model');
+  const wrapped = turn.current?.attempts.at(-1)?.request.purpose === 'wrap_up';
+  if (turn.calls >= limits.maxIterations || wrapped) {
+    if (onLimit === 'wrap_up' && !wrapped) return { type: 'call_model', attempt: 1, model, wrapUp: true };
+    return overLimit(onLimit, limits.maxIterations);
+  }
+  if (isFull(turn)) return { type: 'compact', why: 'size' };
+  return { type: 'call_model', attempt: 1, model, wrapUp: false };
+}
+
+function overLimit(onLimit: 'end' | 'error' | 'wrap_up', maxIterations: number): Command {
+  const error = { code: 'max_iterations', message: `the limit of ${maxIterations} model calls a turn is reached` };
+  return onLimit === 'error'
+    ? { type: 'end', status: 'error', stop: 'limit', error }
+    : { type: 'end', status: 'max_iterations_reached', stop: 'limit', error };
+}
+
+function isFull({ agent, current, compaction }: Turn): boolean {
+  const most = agent.limits.contextMaxTokens;
+  if (most === undefined || compaction !== 'none' || current?.response === undefined) return false;
+  return inputTokens(current.response.usage) >= most;
+}
+
+/** The same call again, or the next model of the chain, or the end: which depends on why it failed. */
+function again(turn: Turn, attempts: readonly Attempt[]): Command {
+  const { models, limits } = turn.agent;
+  const last = attempts.at(-1);
+  const index = Math.max(
+    0,
+    models.findIndex((one) => one.provider === last?.request.model.provider && one.model === last.request.model.model),
+  );
+  const model = models[index];
+  if (model === undefined || last === undefined) return callNext(turn);
+  const wrapUp = last.request.purpose === 'wrap_up';
+  const attempt = last.request.attempt + 1;
+  const { failure } = last;
+  // A call without an answer was lost in a crash, or given up for a message that came in between.
+  if (failure === undefined || failure.class === 'aborted') {
+    return attempt > limits.maxAttempts + attempts.length
+      ? broken('crash_loop', 'the model call was lost again and again')
+      : { type: 'call_model', attempt, model, wrapUp };
+  }
+  if (failure.class === 'context_length' && turn.compaction === 'none') return { type: 'compact', why: 'size' };
+  const failed = attempts.filter((one) => one.failure !== undefined && one.failure.class !== 'aborted').length;
+  if (failed >= limits.maxAttempts) return unanswered(failure);
+  const tries = attempts.filter(
+    (one) => one.request.model.provider === model.provider && one.request.model.model === model.model,
+  ).length;
+  const onward = models[index + 1];
+  switch (remedy(failure)) {
+    case 'retry':
+      if (tries < TRIES_PER_MODEL || onward === undefined)
+        return {
+          type: 'call_model',
+          attempt,
+          model,
+          wrapUp,
+          backoff: { step: tries, retryAfterMs: failure.retryAfterMs },
+        };
+      return { type: 'call_model', attempt, model: onward, wrapUp };
+    case 'other_model':
+      return onward === undefined ? unanswered(failure) : { type: 'call_model', attempt, model: onward, wrapUp };
+    case 'none':
+      return unanswered(failure);
+  }
+}
+
+/** Attempts at one model before the next of its chain is tried. */
+const TRIES_PER_MODEL = 2;
+
+function remedy(failure: ModelFailure): 'retry' | 'other_model' | 'none' {
+  switch (failure.class) {
+    case 'rate_limit':
+    case 'overloaded':
+    case 'server':
+    case 'network':
+    case 'timeout':
+    case 'incomplete':
+    case 'protocol':
+      return 'retry';
+    case 'auth':
+    case 'not_found':
+      return 'other_model';
+    case 'bad_request':
+    case 'context_length':
+    case 'aborted':
+    case 'unknown':
+      return 'none';
+    default:
+      return unreachable(failure.class);
+  }
+}
+
+function unanswered({ class: kind, message }: ModelFailure): Command {
+  return {
+    type: 'end',
+    status: 'error',
+    stop: kind === 'incomplete' || kind === 'protocol' ? 'protocol' : 'error',
+    error: { code: `model_${kind}`, message },
+  };
+}
+
+function tooManyFaults(turn: Turn): Command | undefined {
+  if (turn.faults <= turn.agent.limits.maxFaults) return undefined;
+  return {
+    type: 'end',
+    status: 'error',
+    stop: 'error',
+    error: { code: turn.lastFault?.code ?? 'fault', message: turn.lastFault?.message ?? 'too many faults in a row' },
+  };
+}
+
+/** A gate refused a model call or the answer. */
+function refused({ gate, reason = 'refused', code = 'gate_denied' }: NonNullable<Turn['denied']>): Command {
+  if (code === 'max_iterations')
+    return { type: 'end', status: 'max_iterations_reached', stop: 'limit', error: { code, message: reason } };
+  return { type: 'end', status: 'error', stop: 'gate', error: { code, message: `${gate}: ${reason}` } };
+}
+
+function finished(turn: Turn): Command {
+  const wrapped = turn.current?.attempts.at(-1)?.request.purpose === 'wrap_up';
+  return wrapped
+    ? overLimit('end', turn.agent.limits.maxIterations)
+    : { type: 'end', status: 'completed', stop: 'finished' };
+}
+
+/** The model stopped without finishing: visible, and not success. */
+function unfinished(stop: StopKind): Command {
+  const messages: Partial<Record<StopKind, string>> = {
+    length: 'the answer was cut at the output limit',
+    refused: 'the model refused to answer',
+    filtered: "the provider's content filter stopped the answer",
+  };
+  return {
+    type: 'end',
+    status: 'error',
+    stop,
+    error: {
+      code: `stop_${stop}`,
+      message: messages[stop] ?? `the model stopped for a reason that is not known (${stop})`,
+    },
+  };
+}
+
+function broken(code: string, message: string): Command {
+  return { type: 'end', status: 'error', stop: 'protocol', error: { code, message } };
+}

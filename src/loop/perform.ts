@@ -1,0 +1,147 @@
+import { unreachable } from '../base/assert.ts';
+import { isPromise } from '../base/promise.ts';
+import { openRequests, type Conversation, type Turn } from '../domain/conversation.ts';
+import type { Draft, FactPayload } from '../domain/event.ts';
+import type { Observation } from '../domain/tool.ts';
+import { act } from './act.ts';
+import { callModel } from './call-model.ts';
+import { compact, plan } from './consult.ts';
+import type { Command } from './next.ts';
+import { observation } from './prepare.ts';
+import { draft, type RecordOptions } from './recorder.ts';
+import { inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
+
+/**
+ * Carry out one command: the only code that acts. What happened is in the log when it resolves.
+ *
+ * Expected trouble becomes facts. Rejects only when the log fails or the lease is lost.
+ */
+export async function perform(work: Work, command: Exclude<Command, { type: 'rest' }>): Promise<void> {
+  switch (command.type) {
+    case 'start_turn':
+      return startTurn(work);
+    case 'plan':
+      return plan(work);
+    case 'compact':
+      return compact(work, command.why);
+    case 'call_model':
+      return callModel(work, command);
+    case 'act':
+      return act(work, command.actions);
+    case 'settle':
+      return settle(work, command.why);
+    case 'answer':
+      return answer(work, command.text);
+    case 'end':
+      return end(work, command);
+    default:
+      return unreachable(command);
+  }
+}
+
+async function startTurn(work: Work): Promise<void> {
+  const { conversation } = work.recorder;
+  const assembled = work.ports.agents.assemble(work.meta);
+  const { agent, digest, facts } = isPromise(assembled) ? await assembled : assembled;
+  const payload: FactPayload<'agent.turn.start'> = digest === conversation.agentDigest ? { digest } : { agent, digest };
+  const turnId = `t${conversation.turns.length + 1}`;
+  const start = draft('agent.turn.start', payload, { turnId });
+  const row =
+    conversation.turns.length === 0
+      ? { status: 'running' as const, title: titleOf(conversation) }
+      : { status: 'running' as const };
+  await state(work, [start, ...facts.map((fact): Draft => ({ ...fact, turnId }))], { row });
+}
+
+/** The first words said, on one line. */
+function titleOf(conversation: Conversation): string {
+  const said = conversation.inbox[0]?.text.replace(/\s+/g, ' ').trim() ?? '';
+  return said.length <= 80 ? said : `${said.slice(0, 79).toWellFormed()}…`;
+}
+
+const SETTLED: {
+  readonly [W in Extract<Command, { type: 'settle' }>['why']]: { readonly code: string; readonly notRun: string };
+} = {
+  cancelled: { code: 'cancelled', notRun: 'The user stopped the turn before this action ran.' },
+  steered: {
+    code: 'steered',
+    notRun: 'The user said something else before this action ran; read the next message first.',
+  },
+  ended: { code: 'ended', notRun: 'The turn ended before this action ran.' },
+};
+
+/** Every open action gets its observation and every open request is taken back, so that the transcript is whole at once. */
+async function settle(work: Work, why: keyof typeof SETTLED): Promise<void> {
+  const turn = openTurn(work);
+  const { code, notRun } = SETTLED[why];
+  const drafts: Draft[] = why === 'cancelled' ? [inTurn(turn, 'cancel.active', {})] : [];
+  for (const request of openRequests(turn))
+    drafts.push(inTurn(turn, 'hitl.cancel', { request: request.request, reason: code }));
+  for (const { action, begun, observation: known } of turn.current?.actions ?? []) {
+    if (known === undefined)
+      drafts.push(
+        inTurn(turn, 'tool.result', {
+          action: action.id,
+          ...unrun(begun !== undefined && begun.effect === 'once', code, notRun),
+        }),
+      );
+  }
+  if (why === 'cancelled') drafts.push(inTurn(turn, 'cancel.complete', {}));
+  await state(work, drafts);
+}
+
+function unrun(uncertain: boolean, code: string, notRun: string): Observation {
+  return uncertain
+    ? observation('unknown', code, 'This action was begun and given up: it may or may not have happened.')
+    : observation('cancelled', code, notRun);
+}
+
+async function answer(work: Work, text: string): Promise<void> {
+  const turn = openTurn(work);
+  const asked = work.ports.bus.ask(
+    'before:io.output',
+    { text },
+    { conversation: work.recorder.conversation, agent: turn.agent },
+  );
+  const judged = isPromise(asked) ? await asked : asked;
+  const verdicts = verdictDrafts(turn, 'before:io.output', judged.verdicts);
+  if (judged.outcome === 'allow') return state(work, [...verdicts, inTurn(turn, 'io.output', judged.payload)]);
+  // Nobody can be asked about an answer: a hold is a no.
+  const [held] = judged.holds;
+  const denial =
+    judged.outcome === 'hold' && held !== undefined
+      ? [
+          inTurn(turn, 'gate.verdict', {
+            question: 'before:io.output',
+            gate: held.gate,
+            verdict: 'deny',
+            reason: held.question,
+            code: 'gate_held',
+          }),
+        ]
+      : [];
+  return state(work, [...verdicts, ...denial]);
+}
+
+async function end(work: Work, { status, stop, error }: Extract<Command, { type: 'end' }>): Promise<void> {
+  const turn: Turn = openTurn(work);
+  const payload: FactPayload<'agent.turn.end'> = {
+    status,
+    stop,
+    iterations: turn.calls,
+    toolCalls: turn.toolCalls,
+    usage: turn.usage,
+  };
+  if (error !== undefined) payload.error = error;
+  const drafts: Draft[] = [];
+  if (turn.cancel === 'requested') drafts.push(inTurn(turn, 'cancel.active', {}), inTurn(turn, 'cancel.complete', {}));
+  drafts.push(inTurn(turn, 'agent.turn.end', payload));
+  // A steer or a cancel that came in this moment is answered by the next command instead.
+  const before = turn.cancel;
+  await state(work, drafts, { row: { status }, unless: (now) => now.turn === undefined || now.turn.cancel !== before });
+}
+
+async function state(work: Work, drafts: readonly Draft[], options?: RecordOptions): Promise<void> {
+  const stated = work.recorder.record(drafts, options);
+  if (isPromise(stated)) await stated;
+}

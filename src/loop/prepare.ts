@@ -1,0 +1,291 @@
+import { digest } from '../base/digest.ts';
+import type { Json } from '../base/json.ts';
+import { isPromise, type MaybePromise } from '../base/promise.ts';
+import { openRequests, requestFor, type ActionState, type HeldRequest, type Turn } from '../domain/conversation.ts';
+import type { Draft, FactPayload } from '../domain/event.ts';
+import type { Observation } from '../domain/tool.ts';
+import type { Tool } from '../kernel/ports.ts';
+import type { Judgement, Questions } from '../kernel/verdict.ts';
+import { inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
+
+/** An action that may run: allowed, valid, and refused by nobody. */
+export interface Ready {
+  readonly type: 'ready';
+  readonly state: ActionState;
+  readonly tool: Tool;
+  readonly args: Json;
+  readonly argumentHash: string;
+  /** Who changed what the model asked for. */
+  readonly revisedBy: string | undefined;
+  readonly verdicts: readonly Draft[];
+  /** Its intent is on record already. */
+  readonly begun: boolean;
+  /** The words of the person that the tool asked on its first run. */
+  readonly reply: string | undefined;
+  /** A crash came between intent and result, and the tool can say whether it happened. */
+  readonly probe: boolean;
+}
+
+/** An action that will not run now: it has its observation, or waits for a person. */
+export interface Settled {
+  readonly type: 'settled';
+  readonly drafts: readonly Draft[];
+}
+
+/**
+ * From decision to intent, in this order: read, allowed, under the cap, on record from before a crash, valid, not a
+ * loop, and asked of the gates. The first that fails is told to the model as the action's observation.
+ */
+export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Settled> {
+  const turn = openTurn(work);
+  const { action } = state;
+  if (turn.current?.response?.stop === 'length') {
+    return observed(
+      turn,
+      state,
+      'invalid',
+      'cut',
+      'Your reply was cut at the output limit before it was complete, so none of its actions ran. Ask for this again, in a smaller step.',
+    );
+  }
+  const place = turn.current?.actions.indexOf(state) ?? 0;
+  if (place >= turn.agent.limits.maxActions) {
+    return observed(
+      turn,
+      state,
+      'refused',
+      'too_many',
+      `At most ${turn.agent.limits.maxActions} actions of one decision are carried out. Ask for this one again if you still need it.`,
+    );
+  }
+  const names = allowedNames(turn);
+  if (!names.has(action.name)) {
+    return observed(
+      turn,
+      state,
+      'refused',
+      'not_allowed',
+      `Tool is not allowed: ${JSON.stringify(action.name)}. Allowed: ${[...names].join(', ') || 'none'}.`,
+    );
+  }
+  if (action.problem !== undefined) return observed(turn, state, 'invalid', 'bad_arguments', action.problem);
+  const tool = work.ports.agents.tools(turn.agent).get(action.name);
+  if (tool === undefined)
+    return observed(turn, state, 'failed', 'unavailable', `The tool ${action.name} is not available at the moment.`);
+
+  const request = requestFor(turn, action.id);
+  if (request?.cancelled !== undefined)
+    return observed(turn, state, 'refused', request.cancelled, 'Nobody approved this in time, so it did not run.');
+  if (request?.answer?.decision === 'reject') {
+    return observed(
+      turn,
+      state,
+      'refused',
+      'rejected',
+      `The user refused this action${request.answer.note === undefined ? '.' : `: ${request.answer.note}`}`,
+    );
+  }
+  if (state.begun !== undefined) return recover(turn, state, tool, request);
+
+  const edited = request?.answer?.decision === 'edit' ? request.answer : undefined;
+  const args = edited?.arguments ?? action.arguments;
+  const problems = tool.validate(args);
+  if (problems.length > 0) return observed(turn, state, 'invalid', 'bad_arguments', problems.join('; '));
+  const argumentHash = digest(args);
+  if (isLoop(turn, tool, argumentHash)) {
+    return observed(
+      turn,
+      state,
+      'refused',
+      'repeated',
+      `You have called ${action.name} with these arguments ${turn.agent.limits.maxRepeats} times and got the same result. Do something else, or answer.`,
+    );
+  }
+  const asked = work.ports.bus.ask(
+    'before:tool.invoke',
+    { action: action.id, tool: tool.definition, arguments: args },
+    { conversation: work.recorder.conversation, agent: turn.agent },
+    (revised) => changedTool(revised, tool) ?? tool.validate(revised.arguments)[0],
+  );
+  const judged = (judgement: Judgement<Questions['before:tool.invoke']>): MaybePromise<Ready | Settled> =>
+    decide(work, turn, { state, tool, args, argumentHash, request, editedBy: edited?.by }, judgement);
+  return isPromise(asked) ? asked.then(judged) : judged(asked);
+}
+
+interface Considered {
+  readonly state: ActionState;
+  readonly tool: Tool;
+  readonly args: Json;
+  readonly argumentHash: string;
+  readonly request: HeldRequest | undefined;
+  readonly editedBy: string | undefined;
+}
+
+function decide(
+  work: Work,
+  turn: Turn,
+  considered: Considered,
+  judged: Judgement<Questions['before:tool.invoke']>,
+): MaybePromise<Ready | Settled> {
+  const { state, tool, request, editedBy } = considered;
+  const id = state.action.id;
+  const verdicts = verdictDrafts(turn, 'before:tool.invoke', judged.verdicts, id);
+  if (judged.denial !== undefined) {
+    const refusal = observation('refused', judged.denial.code ?? 'gate_denied', judged.denial.reason);
+    return { type: 'settled', drafts: [...verdicts, inTurn(turn, 'tool.result', { action: id, ...refusal })] };
+  }
+  const args = judged.payload.arguments;
+  const argumentHash = args === considered.args ? considered.argumentHash : digest(args);
+  const gates = judged.holds.map((one) => one.gate);
+  if (judged.outcome === 'hold' && !consented(request, gates, argumentHash, editedBy)) {
+    return askPerson(work, turn, considered, judged, { verdicts, argumentHash, gates });
+  }
+  // Holds that were answered are on record already; only what is new is said again.
+  const fresh =
+    judged.outcome === 'hold'
+      ? verdicts.filter((one) => one.type !== 'gate.verdict' || one.payload.verdict !== 'hold')
+      : verdicts;
+  return {
+    type: 'ready',
+    state,
+    tool,
+    args,
+    argumentHash,
+    revisedBy: judged.revisedBy ?? editedBy,
+    verdicts: fresh,
+    begun: false,
+    reply: undefined,
+    probe: false,
+  };
+}
+
+/** An answer satisfies the holds it was asked for, on exactly the arguments it was given for. No answer is never consent. */
+function consented(
+  request: HeldRequest | undefined,
+  gates: readonly string[],
+  argumentHash: string,
+  editedBy: string | undefined,
+): boolean {
+  if (request?.answer === undefined) return false;
+  const known = new Set(request.gate?.split(', '));
+  if (!gates.every((gate) => known.has(gate))) return false;
+  if (editedBy !== undefined) return true; // the person wrote these arguments; every gate has judged them
+  return request.answer.decision === 'allow' && request.argumentHash === argumentHash;
+}
+
+function askPerson(
+  work: Work,
+  turn: Turn,
+  { state, tool }: Considered,
+  judged: Judgement<Questions['before:tool.invoke']>,
+  {
+    verdicts,
+    argumentHash,
+    gates,
+  }: { readonly verdicts: readonly Draft[]; readonly argumentHash: string; readonly gates: readonly string[] },
+): MaybePromise<Settled> {
+  const id = state.action.id;
+  const expiries = judged.holds.flatMap((one) => (one.expiresInMs === undefined ? [] : [one.expiresInMs]));
+  const payload: FactPayload<'hitl.requested'> = {
+    request: `${id}-a${turn.requests.filter((one) => one.action === id).length + 1}`,
+    kind: 'action',
+    question: judged.holds.map((one) => one.question).join('\n'),
+    action: id,
+    argumentHash,
+    gate: gates.join(', '),
+  };
+  if (expiries.length > 0) payload.deadline = work.ports.clock.now() + Math.min(...expiries);
+  const asked = work.ports.bus.ask('before:hitl.requested', payload, {
+    conversation: work.recorder.conversation,
+    agent: turn.agent,
+  });
+  const settle = (answer: Judgement<FactPayload<'hitl.requested'>>): Settled => {
+    const said = [...verdicts, ...verdictDrafts(turn, 'before:hitl.requested', answer.verdicts, id)];
+    if (answer.outcome === 'allow')
+      return {
+        type: 'settled',
+        drafts: [
+          ...said,
+          inTurn(turn, 'hitl.requested', { ...answer.payload, request: payload.request, action: id, argumentHash }),
+        ],
+      };
+    const refusal = observation(
+      'refused',
+      answer.denial?.code ?? 'gate_denied',
+      answer.denial?.reason ?? `${tool.definition.name} needs an approval that cannot be asked for`,
+    );
+    return { type: 'settled', drafts: [...said, inTurn(turn, 'tool.result', { action: id, ...refusal })] };
+  };
+  return isPromise(asked) ? asked.then(settle) : settle(asked);
+}
+
+/** The action's intent is on record and its result is not: a crash, or a question that was answered since. */
+function recover(turn: Turn, state: ActionState, tool: Tool, request: HeldRequest | undefined): Ready | Settled {
+  const { begun } = state;
+  const args = begun?.arguments ?? state.action.arguments;
+  const ready: Ready = {
+    type: 'ready',
+    state,
+    tool,
+    args,
+    argumentHash: begun?.argumentHash ?? '',
+    revisedBy: begun?.revisedBy,
+    verdicts: [],
+    begun: true,
+    reply: undefined,
+    probe: false,
+  };
+  if (request?.kind === 'input' && request.answer !== undefined)
+    return { ...ready, reply: request.answer.text ?? request.answer.note ?? '' };
+  if (begun?.effect !== 'once') return ready;
+  if (tool.probe !== undefined) return { ...ready, probe: true };
+  return observed(
+    turn,
+    state,
+    'unknown',
+    'interrupted',
+    'The program stopped while this action ran. It may or may not have happened; it was not run again. Check before you repeat it.',
+  );
+}
+
+/** The tools of this request: what the turn has, less what a gate masked for this call. One set for showing and for running. */
+function allowedNames(turn: Turn): ReadonlySet<string> {
+  const masked = turn.current?.attempts.at(-1)?.request.allowed;
+  if (turn.current?.attempts.at(-1)?.request.purpose === 'wrap_up') return new Set();
+  const names = turn.agent.tools.map((tool) => tool.name);
+  return new Set(masked === undefined ? names : names.filter((name) => masked.includes(name)));
+}
+
+function isLoop(turn: Turn, tool: Tool, argumentHash: string): boolean {
+  const { maxRepeats } = turn.agent.limits;
+  if (maxRepeats === 0 || tool.definition.repeatable === true) return false;
+  return turn.repeats.some(
+    (one) => one.name === tool.definition.name && one.argumentHash === argumentHash && one.count >= maxRepeats,
+  );
+}
+
+function changedTool(revised: Questions['before:tool.invoke'], tool: Tool): string | undefined {
+  return revised.tool.name === tool.definition.name
+    ? undefined
+    : 'a gate may change the arguments of an action and not its tool';
+}
+
+function observed(
+  turn: Turn,
+  state: ActionState,
+  outcome: Observation['outcome'],
+  code: string,
+  message: string,
+): Settled {
+  const drafts: Draft[] = [
+    inTurn(turn, 'tool.result', { action: state.action.id, ...observation(outcome, code, message) }),
+  ];
+  for (const open of openRequests(turn))
+    if (open.action === state.action.id)
+      drafts.unshift(inTurn(turn, 'hitl.cancel', { request: open.request, reason: code }));
+  return { type: 'settled', drafts };
+}
+
+export function observation(outcome: Observation['outcome'], code: string, message: string): Observation {
+  return { outcome, synthetic: true, error: { code, message } };
+}

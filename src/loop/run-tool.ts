@@ -1,0 +1,182 @@
+import { LazyAbort } from '../base/lazy-abort.ts';
+import { TreadleError } from '../base/errors.ts';
+import { toJson, type JsonObject } from '../base/json.ts';
+import { isPromise, type MaybePromise } from '../base/promise.ts';
+import { head } from '../base/text.ts';
+import type { Part } from '../domain/content.ts';
+import type { Observation } from '../domain/tool.ts';
+import type { ToolContext } from '../kernel/ports.ts';
+import { isToolReturn } from '../kernel/tool.ts';
+import type { Ready } from './prepare.ts';
+import { fit } from './size.ts';
+import { onStop, openTurn, tell, type Work } from './work.ts';
+
+export type Ran =
+  | { readonly type: 'observed'; readonly observation: Observation }
+  | { readonly type: 'ask'; readonly question: string; readonly choices?: readonly string[] };
+
+/** Milliseconds that a tool gets to stop by itself once it was told to. */
+const GRACE_MS = 2_000;
+
+/**
+ * Run one tool under a deadline and a signal. Whatever it returns, throws or never does becomes one observation.
+ *
+ * Answers without a promise when the tool does. A result that comes after the tool was given up is ignored.
+ */
+export function runTool(work: Work, ready: Ready): MaybePromise<Ran> {
+  const turn = openTurn(work);
+  const { tool, state } = ready;
+  const abort = new LazyAbort();
+  const said: string[] = [];
+  let over = false;
+  const context: ToolContext = {
+    conversationId: work.meta.id,
+    userId: work.meta.userId,
+    tenant: work.meta.tenant,
+    turnId: turn.id,
+    actionId: state.action.id,
+    idempotencyKey: `${work.meta.id}/${state.action.id}`,
+    get signal() {
+      return abort.signal;
+    },
+    now: () => work.ports.clock.now(),
+    progress(report) {
+      if (over) return;
+      if (report.text !== undefined) said.push(report.text);
+      tell(work, 'tool.progress', { action: state.action.id, ...report });
+    },
+    readBody: (ref) => work.ports.log.readBody(work.meta.id, ref),
+    conversation: work.recorder.conversation,
+    reply: ready.reply,
+  };
+  const done = (ran: Ran): MaybePromise<Ran> => {
+    over = true;
+    if (ran.type === 'ask') return ran;
+    const fitted = fit(ran.observation, turn.agent.limits.maxResultBytes, (body) =>
+      work.ports.log.writeBody(work.meta.id, body),
+    );
+    return isPromise(fitted)
+      ? fitted.then((observation) => ({ type: 'observed', observation }))
+      : { type: 'observed', observation: fitted };
+  };
+  let returned: unknown;
+  try {
+    returned = begin(ready, context);
+  } catch (error) {
+    return done(thrown(error));
+  }
+  if (!isPromise(returned)) return done(read(returned, ready));
+  const timeoutMs = tool.definition.timeoutMs ?? turn.agent.limits.toolTimeoutMs;
+  return bounded(work, returned, timeoutMs, abort).then((end) => {
+    switch (end.type) {
+      case 'returned':
+        return done(read(end.value, ready));
+      case 'threw':
+        return done(abort.aborted ? givenUp(end.why ?? 'cancelled', ready, said, timeoutMs) : thrown(end.error));
+      case 'given_up':
+        return done(givenUp(end.why, ready, said, timeoutMs));
+    }
+  });
+}
+
+function begin({ tool, args, state, probe }: Ready, context: ToolContext): unknown {
+  // validate() has said that the arguments are what the schema wants, which is an object.
+  if (!probe || tool.probe === undefined) return tool.run(args as JsonObject, context);
+  const found = tool.probe(context.idempotencyKey, context);
+  const orRun = (known: unknown): unknown =>
+    known === undefined ? tool.run(state.begun?.arguments as JsonObject, context) : known; // as above
+  return isPromise(found) ? found.then(orRun) : orRun(found);
+}
+
+type End =
+  | { readonly type: 'returned'; readonly value: unknown }
+  | { readonly type: 'threw'; readonly error: unknown; readonly why?: Why }
+  | { readonly type: 'given_up'; readonly why: Why };
+type Why = 'timeout' | 'cancelled';
+
+/** The tool's end, or ours: at the deadline at once, on a cancel after a grace time in which it may still finish. */
+function bounded(work: Work, running: Promise<unknown>, timeoutMs: number, abort: LazyAbort): Promise<End> {
+  return new Promise((resolve) => {
+    let why: Why | undefined;
+    let releaseGrace: (() => void) | undefined;
+    const releaseDeadline = timeoutMs === 0 ? undefined : work.ports.clock.after(timeoutMs, () => giveUp('timeout'));
+    // A worker that lets go waits for its tools: what they did must be recorded by somebody.
+    const off = onStop(work, () => {
+      why = 'cancelled';
+      abort.abort();
+      releaseGrace = work.ports.clock.after(GRACE_MS, () => giveUp('cancelled'));
+    });
+    const settle = (end: End): void => {
+      releaseDeadline?.();
+      releaseGrace?.();
+      off();
+      resolve(end);
+    };
+    const giveUp = (reason: Why): void => {
+      abort.abort();
+      settle({ type: 'given_up', why: reason });
+    };
+    running.then(
+      (value) => settle({ type: 'returned', value }),
+      (error: unknown) => settle(why === undefined ? { type: 'threw', error } : { type: 'threw', error, why }),
+    );
+  });
+}
+
+/** What the tool returned: a plain value, parts, a failure, or a question for a person. */
+function read(value: unknown, { tool }: Ready): Ran {
+  if (value === undefined) return { type: 'observed', observation: { outcome: 'ok', value: null } };
+  if (!isToolReturn(value)) return { type: 'observed', observation: { outcome: 'ok', value: toJson(value) } };
+  switch (value.kind) {
+    case 'failure':
+      return {
+        type: 'observed',
+        observation: { outcome: 'failed', error: { code: value.code, message: value.message.toWellFormed() } },
+      };
+    case 'ask':
+      return value.choices === undefined
+        ? { type: 'ask', question: value.question }
+        : { type: 'ask', question: value.question, choices: value.choices };
+    case 'result': {
+      const observation: Observation = { outcome: 'ok' };
+      if (value.value !== undefined) observation.value = toJson(value.value);
+      if (value.content !== undefined) observation.content = toJson(value.content) as unknown as Part[]; // parts are JSON by type
+      return {
+        type: 'observed',
+        observation:
+          observation.value === undefined && observation.content === undefined
+            ? { ...observation, value: tool.definition.name }
+            : observation,
+      };
+    }
+  }
+}
+
+function thrown(error: unknown): Ran {
+  const message = (error instanceof Error ? error.message : String(toJson(error))).toWellFormed();
+  return {
+    type: 'observed',
+    observation: {
+      outcome: 'failed',
+      error: {
+        code: TreadleError.is(error) ? error.code : 'tool_failed',
+        message: message === '' ? 'the tool failed without saying why' : message,
+      },
+    },
+  };
+}
+
+/** Stopped before it was done. Of a tool that writes once nobody can say whether it happened. */
+function givenUp(why: Why, { tool }: Ready, said: readonly string[], timeoutMs: number): Ran {
+  const unknown = tool.definition.effect === 'once';
+  const message =
+    why === 'timeout'
+      ? `No result within ${timeoutMs} ms.${unknown ? ' It may still have happened: check before you repeat it.' : ''}`
+      : `Stopped by the user.${unknown ? ' It may have happened all the same.' : ''}`;
+  const observation: Observation = {
+    outcome: unknown ? 'unknown' : why === 'timeout' ? 'failed' : 'cancelled',
+    error: { code: why, message },
+  };
+  if (said.length > 0) observation.content = [{ type: 'text', text: head(said.join('\n'), 4_096).toWellFormed() }];
+  return { type: 'observed', observation };
+}

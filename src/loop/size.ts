@@ -1,0 +1,69 @@
+import { canonicalJson, type Json } from '../base/json.ts';
+import { isPromise, type MaybePromise } from '../base/promise.ts';
+import { head, tail, utf8Length } from '../base/text.ts';
+import type { Part } from '../domain/content.ts';
+import type { Observation } from '../domain/tool.ts';
+
+/**
+ * The one size policy for every result: what is larger than `most` bytes is shown as its head and its tail, and the whole
+ * body is stored by reference, where the model can read on.
+ */
+export function fit(
+  observation: Observation,
+  most: number,
+  store: (body: string) => MaybePromise<string>,
+): MaybePromise<Observation> {
+  const message = observation.error?.message;
+  if (message !== undefined && message.length > most / 4 && utf8Length(message) > most) {
+    return {
+      ...observation,
+      error: { code: observation.error?.code ?? 'tool_failed', message: shorten(message, most) },
+    };
+  }
+  if (observation.value !== undefined) {
+    const body = typeof observation.value === 'string' ? observation.value : canonicalJson(observation.value);
+    // A character is at most three bytes, so most results need no count.
+    if (body.length * 3 <= most || utf8Length(body) <= most) return fitParts(observation, most, store);
+    const size = utf8Length(body);
+    return then(store(body), (ref) => ({ ...without(observation), value: shorten(body, most), size, ref }));
+  }
+  return fitParts(observation, most, store);
+}
+
+function fitParts(
+  observation: Observation,
+  most: number,
+  store: (body: string) => MaybePromise<string>,
+): MaybePromise<Observation> {
+  const { content } = observation;
+  if (content === undefined) return observation;
+  const size = content.reduce((sum, part) => sum + partSize(part), 0);
+  if (size <= most) return observation;
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+  const files = content.filter((part) => part.type === 'file');
+  if (text.length * 3 <= most || utf8Length(text) <= most) return observation; // it is the files that are large, and they are not text
+  return then(store(canonicalJson(content as Json)), (ref) => ({
+    ...observation,
+    content: [{ type: 'text', text: shorten(text, most) }, ...files],
+    size,
+    ref,
+  }));
+}
+
+function shorten(text: string, most: number): string {
+  const marker = `\n[… ${utf8Length(text)} bytes in all; the middle is left out …]\n`;
+  const room = Math.max(0, most - utf8Length(marker));
+  return head(text, Math.ceil(room / 2)) + marker + tail(text, Math.floor(room / 2));
+}
+
+function partSize(part: Part): number {
+  return part.type === 'text' ? utf8Length(part.text) : (part.data?.length ?? 0);
+}
+
+function without({ value: _, ...rest }: Observation): Observation {
+  return rest;
+}
+
+function then<T, R>(value: MaybePromise<T>, use: (value: T) => R): MaybePromise<R> {
+  return isPromise(value) ? value.then(use) : use(value);
+}

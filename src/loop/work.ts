@@ -1,0 +1,124 @@
+import type { Clock } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import { assert } from '../base/assert.ts';
+import type { AnnounceBlockSource } from '../assembly/section.ts';
+import type { Conversation, Turn } from '../domain/conversation.ts';
+import type { Draft, FactPayload, FactType, Passing } from '../domain/event.ts';
+import type { Bus } from '../kernel/bus.ts';
+import type { AgentSource, ConversationMeta, Log, Logger, ModelSource } from '../kernel/ports.ts';
+import type { GivenVerdict, QuestionType } from '../kernel/verdict.ts';
+import { draft, type Recorder } from './recorder.ts';
+
+/** Everything the loop needs of the outside, handed in by the composition root. */
+export interface LoopPorts {
+  readonly log: Log;
+  readonly bus: Bus;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly models: ModelSource;
+  readonly agents: AgentSource;
+  readonly logger: Logger;
+  readonly blocks: AnnounceBlockSource;
+}
+
+/** One worker's work on one conversation: the ports, the pen, and the wish to stop. */
+export interface Work {
+  readonly ports: LoopPorts;
+  readonly meta: ConversationMeta;
+  readonly recorder: Recorder;
+  /** The worker is to let go soon: a shutdown, or a lease that was lost. Not a cancel. */
+  readonly signal: AbortSignal | undefined;
+}
+
+export function openTurn(work: Work): Turn {
+  const { turn } = work.recorder.conversation;
+  assert(turn !== undefined, 'a command of a turn without a turn');
+  return turn;
+}
+
+/** A draft of the open turn. */
+export function inTurn<T extends FactType>(turn: Turn, type: T, payload: FactPayload<T>, causedBy?: string): Draft {
+  return draft(type, payload, { turnId: turn.id, iteration: turn.current?.number, causedBy });
+}
+
+/** What gates said, for the record. Nothing is recorded of a gate that had nothing to say. */
+export function verdictDrafts(
+  turn: Turn,
+  question: QuestionType,
+  verdicts: readonly GivenVerdict[],
+  action?: string,
+): Draft[] {
+  return verdicts.map((given) =>
+    inTurn(turn, 'gate.verdict', action === undefined ? { question, ...given } : { question, ...given, action }),
+  );
+}
+
+/** Tells whoever listens now. Costs nothing when nobody does. */
+export function tell<T extends Passing['type']>(
+  work: Work,
+  type: T,
+  payload: Extract<Passing, { type: T }>['payload'],
+): void {
+  const { bus, clock } = work.ports;
+  if (!bus.isHeard(type)) return;
+  const { id, agentPath, turn } = work.recorder.conversation;
+  // type and payload belong together by the signature
+  bus.deliver({
+    type,
+    payload,
+    conversationId: id,
+    agentPath,
+    at: clock.now(),
+    turnId: turn?.id,
+    iteration: turn?.current?.number,
+  } as Passing);
+}
+
+/** True when no new effect may start and those that run should stop: a cancel, a steer, or a worker that lets go. */
+export function isInterrupted({ recorder, signal }: Work): boolean {
+  return signal?.aborted === true || wantsToStop(recorder.conversation);
+}
+
+function wantsToStop({ turn }: Conversation): boolean {
+  return turn !== undefined && (turn.cancel !== 'none' || turn.pending.some((one) => one.mode === 'steer'));
+}
+
+/** Calls back once, when somebody wants the running effect to stop. The returned function ends the watch. */
+export function onStop(work: Work, callback: () => void): () => void {
+  const off = work.recorder.onMoved(() => {
+    if (!wantsToStop(work.recorder.conversation)) return;
+    off();
+    callback();
+  });
+  return off;
+}
+
+/** The same, and also when the worker is to let go: for effects that can be begun anew by the next one. */
+export function onInterrupt(work: Work, callback: () => void): () => void {
+  const { signal } = work;
+  const end = (): void => {
+    off();
+    signal?.removeEventListener('abort', letGo);
+  };
+  const letGo = (): void => {
+    end();
+    callback();
+  };
+  const off = onStop(work, letGo);
+  signal?.addEventListener('abort', letGo);
+  return end;
+}
+
+/** Waits, unless interrupted. */
+export async function pause(work: Work, ms: number): Promise<void> {
+  if (ms <= 0 || isInterrupted(work)) return;
+  await new Promise<void>((resolve) => {
+    const release = work.ports.clock.after(ms, finish);
+    const end = onInterrupt(work, finish);
+    function finish(): void {
+      release();
+      end();
+      resolve();
+    }
+  });
+}
