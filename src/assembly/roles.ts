@@ -8,8 +8,11 @@ export type RoleTables = readonly Placed<Roles>[];
 
 export type ResolvedRole =
   | { readonly ok: true; readonly models: readonly ModelRef[]; readonly from: Path }
-  /** No table has the role, or a chain of names comes back to itself. `from` is where the name stands. */
-  | { readonly ok: false; readonly problem: 'unknown' | 'cycle'; readonly name: string; readonly from: Path };
+  /** No table has the role, or its names come back to themselves or lead to too many models. `from` is where. */
+  | { readonly ok: false; readonly problem: 'unknown' | 'cycle' | 'long'; readonly name: string; readonly from: Path };
+
+/** Roles that name roles in chains multiply: nobody means more models than this. */
+export const LONGEST_CHAIN = 20;
 
 /** The agent's `role_models` over the app's over `models` over the models that come with Treadle. */
 export function roleTables(bundle: Bundle, agent: string, shipped: Roles): RoleTables {
@@ -57,6 +60,7 @@ function follow(tables: RoleTables, role: string, from: Path, trail: readonly st
     const rest = follow(tables, item, at, [...trail, role]);
     if (!rest.ok) return rest;
     models.push(...rest.models);
+    if (models.length > LONGEST_CHAIN) return { ok: false, problem: 'long', name: role, from };
   }
   return { ok: true, models, from: place };
 }

@@ -1,0 +1,93 @@
+import { assert } from '../base/assert.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import type { Path } from '../assembly/resolve.ts';
+import { bundle, type Bundle } from '../domain/bundle.ts';
+import type { IssueParams } from '../domain/bundle-key.ts';
+import { misfits, quote, type Misfit } from '../adapters/schema/wording.ts';
+import type { Environment } from './environment.ts';
+import { expansion, type Expansion } from './expand.ts';
+import { keysAt } from './bundle-schema.ts';
+import { didYouMean, oneOf, Problems } from './problems.ts';
+import { readYaml, type YamlSource } from './yaml.ts';
+
+/** A bundle as its file declares it, and where each value stands. */
+export interface Declared {
+  readonly bundle: Bundle;
+  /** `file:line:column  path`, of the key. */
+  readonly place: (path: Path) => string;
+  /** A value as an error may quote it: as the file writes it, so that no secret is told. */
+  readonly quoted: (path: Path, value: unknown) => string;
+}
+
+/**
+ * Read the text of a bundle, strictly.
+ *
+ * Throws a BundleError with every problem that the text has by itself. What its names stand for is checked by loading.
+ */
+export function declare(text: string, file: string, environment: Environment): Declared {
+  const problems = new Problems();
+  const expanded = expansion(environment, problems);
+  const source = readYaml(text, file, problems, expanded.mapString);
+  problems.throwIfAny();
+  assert(source !== undefined, 'nothing was read and no problem was told');
+  const parsed = bundle.safeParse(source.value, { reportInput: true });
+  if (!parsed.success) {
+    const found = misfits(parsed.error.issues).map((misfit) => ({ misfit, offset: source.offset(pathOf(misfit)) }));
+    for (const { misfit } of found.sort((left, right) => left.offset - right.offset)) {
+      report(misfit, source, expanded, problems);
+    }
+  }
+  problems.throwIfAny();
+  const { place } = source;
+  return { bundle: parsed.data ?? {}, place, quoted: (path, given) => quoted(expanded, path, given) };
+}
+
+function pathOf({ path }: Misfit): Path {
+  return path as Path; // JSON has no symbols for keys
+}
+
+function report(misfit: Misfit, source: YamlSource, expanded: Expansion, problems: Problems): void {
+  const path = pathOf(misfit);
+  if (misfit.unknownKey !== undefined) {
+    const known = keysAt(path.slice(0, -1));
+    const hint = REMARKS[misfit.unknownKey] ?? didYouMean(misfit.unknownKey, known);
+    const wanted = hint === undefined ? oneOf(known) : undefined;
+    problems.add('bundle_unknown_key', { place: source.place(path), found: 'a key that nothing reads', wanted, hint });
+    return;
+  }
+  const params = (misfit.params ?? {}) as IssueParams; // only our own refinements have any
+  const code: ErrorCode = params.code ?? 'bundle_invalid';
+  if (code === 'bundle_not_supported') {
+    problems.add(code, { place: source.place(path), found: params.found, wanted: params.wanted, hint: params.hint });
+    return;
+  }
+  const written = expanded.written(path);
+  problems.add(code, {
+    place: source.valuePlace(path),
+    found: params.found ?? (written === undefined ? (misfit.found ?? 'nothing') : quote(written)),
+    wanted: params.wanted ?? misfit.wanted,
+    hint: params.hint ?? remark(misfit),
+  });
+}
+
+/** Keys that people try, with what to do instead. */
+const REMARKS: Readonly<Record<string, string>> = {
+  '<<': 'YAML 1.2 has no merge keys; share keys under default_agent',
+  api_key: 'a key is read from the environment; name the variable with api_key_env',
+  apiKey: 'a key is read from the environment; name the variable with api_key_env',
+};
+
+function remark({ found, wanted }: Misfit): string | undefined {
+  if (wanted === 'a string' && found !== undefined && /^(number|boolean) /.test(found)) return 'put it in quotes';
+  if (wanted === 'true or false' && found !== undefined && /^string "(yes|no|on|off)"$/i.test(found)) {
+    return 'YAML 1.2 knows only true and false';
+  }
+  if (/^string "\$?\d+"$/.test(found ?? '') && /number|at (least|most)/.test(wanted)) return 'write it without quotes';
+  return undefined;
+}
+
+function quoted(expanded: Expansion, path: Path, value: unknown): string {
+  const written = expanded.written(path);
+  const text = written ?? value;
+  return typeof text === 'string' ? JSON.stringify(text) : quote(text);
+}

@@ -1,0 +1,64 @@
+import { closest, distance } from 'fastest-levenshtein';
+import { TreadleError, type ErrorCode, type ErrorDetail } from '../base/errors.ts';
+
+/** Problems that are told at once; more would scroll away. */
+export const MOST_PROBLEMS = 20;
+
+/** All that is wrong with a bundle, as one error: the code of the first problem, a line for each. */
+export class BundleError extends TreadleError {
+  readonly problems: readonly TreadleError[];
+
+  /** `problems` is not empty. */
+  constructor(problems: readonly TreadleError[]) {
+    const [first] = problems;
+    super(first?.code ?? 'bundle_invalid', first?.detail);
+    this.problems = problems.slice(0, MOST_PROBLEMS);
+    const untold = problems.length - this.problems.length;
+    this.message = this.problems.map(({ message }) => message).join('\n');
+    if (untold > 0) this.message += `\nand ${untold} more`;
+  }
+}
+
+/** Collects problems, so that one run of a check tells all of them. */
+export class Problems {
+  readonly #found: TreadleError[] = [];
+
+  add(code: ErrorCode, detail: ErrorDetail): void {
+    this.#found.push(new TreadleError(code, detail));
+  }
+
+  /** Takes what a check threw, when it is an operator's mistake; throws anything else again. */
+  take(thrown: unknown): void {
+    if (thrown instanceof BundleError) this.#found.push(...thrown.problems);
+    else if (TreadleError.is(thrown)) this.#found.push(thrown);
+    else throw thrown;
+  }
+
+  get any(): boolean {
+    return this.#found.length > 0;
+  }
+
+  /** Throws a BundleError when anything was found. */
+  throwIfAny(): void {
+    if (this.#found.length > 0) throw new BundleError(this.#found);
+  }
+}
+
+/** `did you mean …` when one of the names is close to what was written, else nothing. */
+export function didYouMean(written: string, names: Iterable<string>): string | undefined {
+  const known = [...names];
+  if (known.length === 0 || written.length > 200) return undefined;
+  const best = closest(written.toLowerCase(), known);
+  // A third of the letters wrong is a typing mistake; more is another word.
+  return distance(written.toLowerCase(), best.toLowerCase()) <= Math.max(1, Math.floor(best.length / 3))
+    ? `did you mean ${best}`
+    : undefined;
+}
+
+/** Names as they stand in `wanted`: all when they are few, else the beginning. */
+export function oneOf(names: Iterable<string>, what = 'one of'): string {
+  const known = [...names];
+  if (known.length === 0) return 'none, because there are none';
+  const shown = known.slice(0, 12).join(', ');
+  return `${what} ${shown}${known.length > 12 ? `, … (${known.length} in all)` : ''}`;
+}
