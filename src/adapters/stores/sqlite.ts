@@ -1,0 +1,238 @@
+import type { Clock } from '../../base/clock.ts';
+import { sha256 } from '../../base/digest.ts';
+import { TreadleError } from '../../base/errors.ts';
+import type { Fact } from '../../domain/event.ts';
+import type { AppendResult, Log } from '../../kernel/ports.ts';
+import { placed, unknownConversation } from './fact.ts';
+import { createBlobs } from './sqlite/blobs.ts';
+import { connect, type Synchronous } from './sqlite/connection.ts';
+import { storeError } from './sqlite/errors.ts';
+import { createFactTable } from './sqlite/fact-table.ts';
+import { createNames } from './sqlite/names.ts';
+import { createPoll, idleTimer, type Schedule } from './sqlite/poll.ts';
+import { conversationRow, pack, standingRow, type StandingRow } from './sqlite/rows.ts';
+import { createStatements } from './sqlite/statements.ts';
+import { createTransactions } from './sqlite/transactions.ts';
+import { holds, leavesWork, mayTake, refusal } from './standing.ts';
+import { createWatchers } from './watchers.ts';
+
+export interface SqliteLogOptions {
+  /** Made where it is missing, with its folder. */
+  readonly file: string;
+  readonly clock: Clock;
+  readonly synchronous?: Synchronous | undefined;
+  /** How long to wait for another process that writes. The event loop stands still meanwhile. */
+  readonly busyTimeoutMs?: number | undefined;
+  readonly onWarning?: ((message: string, problem: unknown) => void) | undefined;
+  /** For the look at what other processes state. The default keeps no process alive. */
+  readonly schedule?: Schedule | undefined;
+}
+
+/**
+ * A log in one SQLite file, for any number of processes of one machine.
+ *
+ * With `normal`, every method answers at once. With `full`, `append` and `post` answer after a trip to the disk that
+ * all writes of the tick share.
+ */
+export async function openSqliteLog({
+  file,
+  clock,
+  synchronous = 'full',
+  busyTimeoutMs = 5000,
+  onWarning = () => undefined,
+  schedule = idleTimer,
+}: SqliteLogOptions): Promise<Log> {
+  const connection = await connect(file, synchronous, busyTimeoutMs);
+  const sql = createStatements(connection);
+  const names = createNames(sql);
+  const blobs = createBlobs(sql);
+  const table = createFactTable(file, sql, names, blobs);
+  const explain = (problem: unknown) => storeError(problem, file);
+  const transactions = createTransactions(connection, synchronous, { undone: () => names.forget(), explain });
+  const watchers = createWatchers((problem) => onWarning('A watcher of the log threw.', problem));
+  const poll = createPoll(
+    watchers,
+    schedule,
+    { version: () => Number(sql('dataVersion').get()?.['data_version']), head: headOf },
+    (problem) => onWarning('The log could not be watched.', explain(problem)),
+  );
+
+  function reading<T>(work: () => T): T {
+    if (!connection.isOpen) throw closed(file);
+    try {
+      return work();
+    } catch (problem) {
+      throw explain(problem);
+    }
+  }
+
+  function headOf(conversationId: string): number {
+    return Number(sql('head').get(conversationId)?.['head'] ?? 0);
+  }
+
+  function standingOf(conversationId: string): StandingRow | undefined {
+    const columns = sql('standing').get(conversationId);
+    return columns === undefined ? undefined : standingRow(columns);
+  }
+
+  function known(conversationId: string): StandingRow {
+    const standing = standingOf(conversationId);
+    if (standing === undefined) throw unknownConversation(`${file}: conversation ${conversationId}`);
+    return standing;
+  }
+
+  return {
+    create({ id, agent, bundle, userId, tenant, agentPath, createdAt }) {
+      return light(() => sql('create').run(id, agent, bundle, userId, tenant, agentPath, createdAt).changes === 1);
+    },
+
+    find(conversationId) {
+      return reading(() => {
+        const columns = sql('find').get(conversationId);
+        return columns === undefined ? undefined : conversationRow(columns);
+      });
+    },
+
+    list({ limit, before, userId, tenant, agent, status }) {
+      const from = before ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: '' };
+      const statuses = status === undefined ? null : JSON.stringify(status);
+      const filter = [userId ?? null, tenant ?? null, agent ?? null, statuses];
+      return reading(() =>
+        sql('list')
+          .all(from.updatedAt, from.id, ...filter, Math.max(0, limit))
+          .map(conversationRow),
+      );
+    },
+
+    read(conversationId, after, limit) {
+      return reading(() => {
+        const standing = standingOf(conversationId);
+        return standing === undefined
+          ? []
+          : table.read(conversationId, standing, Math.max(0, after), Math.max(0, limit));
+      });
+    },
+
+    append(lease, expected, drafts, row) {
+      const { conversationId } = lease;
+      const packed = drafts.map((draft) => pack(conversationId, draft));
+      return heavy(
+        (): AppendResult => {
+          const standing = standingOf(conversationId);
+          const reason = standing === undefined ? 'fenced' : refusal(standing, lease, expected);
+          if (standing === undefined || reason !== undefined) return { ok: false, reason: reason ?? 'fenced' };
+          const now = clock.now();
+          const facts: Fact[] = [];
+          for (const one of packed) {
+            if (table.keyed(standing.key, one.draft) !== undefined) continue;
+            const fact = placed(conversationId, standing.agentPath, expected + facts.length + 1, now, one.draft);
+            table.add(standing.key, fact.seq, now, one);
+            facts.push(fact);
+          }
+          sql('appended').run(standing.key, expected + facts.length, now, row?.status ?? null, row?.title ?? null);
+          return { ok: true, facts };
+        },
+        (result) => {
+          if (result.ok && result.facts.length > 0) watchers.notify(conversationId);
+        },
+      );
+    },
+
+    post(conversationId, draft) {
+      const packed = pack(conversationId, draft);
+      return heavy(
+        () => {
+          const standing = known(conversationId);
+          const before = table.keyed(standing.key, draft);
+          if (before !== undefined) {
+            const [fact] = table.read(conversationId, standing, before - 1, 1);
+            if (fact !== undefined) return { fact, fresh: false };
+          }
+          const now = clock.now();
+          const fact = placed(conversationId, standing.agentPath, standing.head + 1, now, draft);
+          table.add(standing.key, fact.seq, now, packed);
+          sql('posted').run(standing.key, fact.seq, now);
+          return { fact, fresh: true };
+        },
+        ({ fresh }) => {
+          if (fresh) watchers.notify(conversationId);
+        },
+      );
+    },
+
+    take(conversationId, owner, ttlMs) {
+      return light(() => {
+        const standing = known(conversationId);
+        const now = clock.now();
+        if (!mayTake(standing, owner, now)) return undefined;
+        sql('take').run(standing.key, owner, now + ttlMs, now);
+        return { conversationId, owner, epoch: standing.epoch + 1, until: now + ttlMs };
+      });
+    },
+
+    renew(lease, ttlMs) {
+      return light(() => {
+        const standing = standingOf(lease.conversationId);
+        if (standing === undefined || !holds(standing, lease)) return undefined;
+        const until = Math.max(standing.until, clock.now() + ttlMs);
+        sql('renew').run(standing.key, until);
+        return { ...lease, until };
+      });
+    },
+
+    release(lease) {
+      light(() => {
+        const standing = standingOf(lease.conversationId);
+        if (standing === undefined || !holds(standing, lease)) return;
+        sql('release').run(standing.key, leavesWork(standing) ? clock.now() : null);
+      });
+    },
+
+    ready(limit) {
+      return reading(() =>
+        sql('ready')
+          .all(clock.now(), Math.max(0, limit))
+          .map((columns) => String(columns['id'])),
+      );
+    },
+
+    watch(conversationId, listener) {
+      const unwatch = watchers.add(conversationId, listener);
+      reading(() => poll.start(conversationId));
+      return unwatch;
+    },
+
+    writeBody(conversationId, body) {
+      const ref = sha256(body);
+      return light(() => {
+        blobs.grant(known(conversationId).key, blobs.keyOf(ref, body));
+        return ref;
+      });
+    },
+
+    readBody(conversationId, ref) {
+      return reading(() => blobs.granted(conversationId, ref));
+    },
+
+    close() {
+      if (!connection.isOpen) return;
+      poll.stop();
+      transactions.flush();
+      connection.close();
+    },
+  };
+
+  function light<T>(work: () => T): T {
+    if (!connection.isOpen) throw closed(file);
+    return transactions.writeLightly(work);
+  }
+
+  function heavy<T>(work: () => T, committed: (result: T) => void): T | Promise<T> {
+    if (!connection.isOpen) throw closed(file);
+    return transactions.write(work, committed);
+  }
+}
+
+function closed(file: string): TreadleError {
+  return new TreadleError('log_unavailable', { place: file, found: 'a log that was closed', wanted: 'an open log' });
+}

@@ -1,0 +1,95 @@
+import { mkdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { TreadleError } from '../../../base/errors.ts';
+import { isBusy, storeError } from './errors.ts';
+import { APPLICATION_ID, MIGRATIONS, SQL } from './sql.ts';
+
+/** `full`: what was stated survives a power cut. `normal`: it survives the process, and a power cut may undo the last. */
+export type Synchronous = 'full' | 'normal';
+
+/** How often a switch to WAL is tried while others hold the file. SQLite does not wait for that one by itself. */
+const RETRY_MS = 10;
+
+/** Once this many bytes are free at the end of the write-ahead log, they are given back. */
+const WAL_KEPT_BYTES = 16 * 1024 * 1024;
+
+/** Opens the file, makes its folder and its tables where they are missing, and brings an older file up to date. */
+export async function connect(file: string, synchronous: Synchronous, busyTimeoutMs: number): Promise<DatabaseSync> {
+  let connection: DatabaseSync | undefined;
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+    refuseFolder(file);
+    connection = new DatabaseSync(file);
+    connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    refuseStranger(connection, file);
+    await useWriteAheadLog(connection, busyTimeoutMs);
+    connection.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
+    migrate(connection, file);
+    return connection;
+  } catch (problem) {
+    connection?.close();
+    throw storeError(problem, file);
+  }
+}
+
+function refuseFolder(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  throw new TreadleError('log_unavailable', {
+    place: file,
+    found: 'a folder',
+    wanted: 'a file',
+    hint: `name a file in it, such as ${path.join(file, 'treadle.db')}`,
+  });
+}
+
+function refuseStranger(connection: DatabaseSync, file: string): void {
+  const application = pragma(connection, 'application_id');
+  if (application === APPLICATION_ID || pragma(connection, 'schema_version') === 0) return;
+  throw new TreadleError('log_unavailable', {
+    place: file,
+    found: 'a database of another program',
+    wanted: 'a log of Treadle, or no file yet',
+    hint: 'name another file',
+  });
+}
+
+async function useWriteAheadLog(connection: DatabaseSync, busyTimeoutMs: number): Promise<void> {
+  for (let left = busyTimeoutMs; ; left -= RETRY_MS) {
+    try {
+      connection.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (problem) {
+      if (!isBusy(problem) || left <= 0) throw problem;
+    }
+    await pause(RETRY_MS);
+  }
+}
+
+function migrate(connection: DatabaseSync, file: string): void {
+  if (pragma(connection, 'user_version') === MIGRATIONS.length) return;
+  // Look again once the lock is ours: of several processes that start on an empty file, one makes the tables.
+  connection.exec(SQL.begin);
+  try {
+    const version = pragma(connection, 'user_version');
+    if (version > MIGRATIONS.length) {
+      throw new TreadleError('log_version', {
+        place: file,
+        found: `version ${version}`,
+        wanted: `version ${MIGRATIONS.length} or older`,
+        hint: 'update Treadle, or name another file',
+      });
+    }
+    for (const step of MIGRATIONS.slice(version)) connection.exec(step);
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`);
+    connection.exec(SQL.commit);
+  } catch (problem) {
+    if (connection.isTransaction) connection.exec(SQL.rollback);
+    throw problem;
+  }
+}
+
+function pragma(connection: DatabaseSync, name: 'application_id' | 'schema_version' | 'user_version'): number {
+  return Number(connection.prepare(`PRAGMA ${name}`).get()?.[name]);
+}

@@ -1,0 +1,65 @@
+import type { Watchers } from '../watchers.ts';
+
+/** Runs `callback` once after `ms` milliseconds; the returned function takes it back. */
+export type Schedule = (ms: number, callback: () => void) => () => void;
+
+const POLL_MS = 200;
+
+/**
+ * Notices what other processes state. Looks while somebody watches, and only then has a timer.
+ *
+ * `version` changes when another process has written anything; the heads tell whose conversation it was.
+ */
+export function createPoll(
+  watchers: Watchers,
+  schedule: Schedule,
+  look: { readonly version: () => number; readonly head: (conversationId: string) => number },
+  onError: (problem: unknown) => void,
+): { start(conversationId: string): void; stop(): void } {
+  const heads = new Map<string, number>();
+  let version: number | undefined;
+  let cancel: (() => void) | undefined;
+
+  function poll(): void {
+    cancel = undefined;
+    if (watchers.watched.size === 0) {
+      heads.clear();
+      return;
+    }
+    cancel = schedule(POLL_MS, poll);
+    try {
+      const now = look.version();
+      if (now === version) return;
+      version = now;
+      for (const id of heads.keys()) if (!watchers.watched.has(id)) heads.delete(id);
+      for (const id of [...watchers.watched.keys()]) {
+        const head = look.head(id);
+        if (heads.get(id) === head) continue;
+        heads.set(id, head);
+        watchers.notify(id);
+      }
+    } catch (problem) {
+      onError(problem);
+    }
+  }
+
+  return {
+    start(conversationId) {
+      if (cancel === undefined) {
+        version = look.version();
+        cancel = schedule(POLL_MS, poll);
+      }
+      if (!heads.has(conversationId)) heads.set(conversationId, look.head(conversationId));
+    },
+    stop() {
+      cancel?.();
+      cancel = undefined;
+    },
+  };
+}
+
+/** A timer that does not keep the process alive. */
+export const idleTimer: Schedule = (ms, callback) => {
+  const timer = setTimeout(callback, ms).unref();
+  return () => clearTimeout(timer);
+};

@@ -1,0 +1,127 @@
+/**
+ * Every word of SQL of the log, in one place: another database needs this file again and little else.
+ *
+ * Times are milliseconds since 1970. STRICT, so that a column holds what it says and rows need no second look.
+ */
+
+/** `TRDL`: tells our files from other programs' databases. */
+export const APPLICATION_ID = 0x5452444c;
+
+/** The n-th entry takes a file from version n to n + 1. Only ever add to the end. */
+export const MIGRATIONS: readonly string[] = [
+  `
+  -- Types and sources of facts, so that a fact says each in one byte.
+  CREATE TABLE names (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+
+  CREATE TABLE conversations (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    agent TEXT NOT NULL,
+    bundle TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    agent_path TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    title TEXT NOT NULL DEFAULT '',
+    updated_at INTEGER NOT NULL,
+    head INTEGER NOT NULL DEFAULT 0,
+    epoch INTEGER NOT NULL DEFAULT 0,
+    owner TEXT,
+    until INTEGER NOT NULL DEFAULT 0,
+    -- The head as the lease's holder last knew it, and the last fact from outside: see standing.ts.
+    seen INTEGER NOT NULL DEFAULT 0,
+    posted INTEGER NOT NULL DEFAULT 0,
+    -- Since when there is work left or begun.
+    waiting_since INTEGER
+  ) STRICT;
+  -- user_id is there for the filter: rows of others are passed over without being read.
+  CREATE INDEX conversations_newest ON conversations (updated_at DESC, id DESC, user_id);
+  CREATE INDEX conversations_waiting ON conversations (waiting_since) WHERE waiting_since IS NOT NULL;
+
+  -- place is the conversation's key times 2^26 plus seq. One integer key keeps a conversation's facts side by side, needs
+  -- no second index, and lets rows of up to 4 KB stay in one page, which a key of two columns would not.
+  CREATE TABLE facts (
+    place INTEGER PRIMARY KEY,
+    type INTEGER NOT NULL,
+    v INTEGER, -- NULL is 1
+    at INTEGER NOT NULL,
+    turn INTEGER, -- 3 is t3
+    iteration INTEGER,
+    cause INTEGER, -- seq of a fact of the same conversation
+    source INTEGER,
+    rest TEXT, -- JSON of what does not fit the four columns before
+    body TEXT, -- JSON; NULL when it is a blob
+    blob INTEGER
+  ) STRICT;
+
+  CREATE TABLE fact_keys (
+    conversation INTEGER NOT NULL,
+    type INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (conversation, type, key)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE blobs (key INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content BLOB NOT NULL) STRICT;
+
+  -- Which bodies a conversation may read: a hash alone opens nothing.
+  CREATE TABLE conversation_blobs (
+    conversation INTEGER NOT NULL,
+    blob INTEGER NOT NULL,
+    PRIMARY KEY (conversation, blob)
+  ) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/** Facts of one conversation: 67 million. Conversations of one file: 134 million, so that a place is a safe integer. */
+export const PLACES_PER_CONVERSATION = 2 ** 26;
+
+const ROW = 'id, agent, bundle, user_id, tenant, agent_path, created_at, status, title, updated_at, head';
+const FACT = 'place, type, v, at, turn, iteration, cause, source, rest, body, blob';
+
+export const SQL = {
+  create: `INSERT INTO conversations (id, agent, bundle, user_id, tenant, agent_path, created_at, updated_at, status)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 'initializing') ON CONFLICT (id) DO NOTHING`,
+  find: `SELECT ${ROW} FROM conversations WHERE id = ?`,
+  list: `SELECT ${ROW} FROM conversations
+    WHERE (updated_at, id) < (?1, ?2)
+      AND (?3 IS NULL OR user_id = ?3) AND (?4 IS NULL OR tenant = ?4) AND (?5 IS NULL OR agent = ?5)
+      AND (?6 IS NULL OR status IN (SELECT value FROM json_each(?6)))
+    ORDER BY updated_at DESC, id DESC LIMIT ?7`,
+  standing: `SELECT key, agent_path, head, epoch, owner, until, seen, posted, status FROM conversations WHERE id = ?`,
+  head: 'SELECT head FROM conversations WHERE id = ?',
+
+  facts: `SELECT ${FACT} FROM facts WHERE place > ?1 AND place <= ?2 ORDER BY place LIMIT ?3`,
+  addFact: `INSERT INTO facts (${FACT}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  findKey: 'SELECT seq FROM fact_keys WHERE conversation = ? AND type = ? AND key = ?',
+  addKey: 'INSERT INTO fact_keys (conversation, type, key, seq) VALUES (?, ?, ?, ?)',
+  appended: `UPDATE conversations SET head = ?2, seen = ?2, updated_at = ?3,
+    status = coalesce(?4, status), title = coalesce(?5, title) WHERE key = ?1`,
+  posted: `UPDATE conversations SET head = ?2, posted = ?2, updated_at = ?3,
+    waiting_since = coalesce(waiting_since, ?3) WHERE key = ?1`,
+
+  take: `UPDATE conversations SET epoch = epoch + 1, owner = ?2, until = ?3, seen = head,
+    waiting_since = coalesce(waiting_since, ?4) WHERE key = ?1`,
+  renew: 'UPDATE conversations SET until = ?2 WHERE key = ?1',
+  release: 'UPDATE conversations SET owner = NULL, waiting_since = ?2 WHERE key = ?1',
+  ready: `SELECT id FROM conversations
+    WHERE waiting_since IS NOT NULL AND (owner IS NULL OR until <= ?1) ORDER BY waiting_since, key LIMIT ?2`,
+
+  findName: 'SELECT key FROM names WHERE name = ?',
+  addName: 'INSERT INTO names (name) VALUES (?)',
+  name: 'SELECT name FROM names WHERE key = ?',
+
+  findBlob: 'SELECT key FROM blobs WHERE hash = ?',
+  addBlob: 'INSERT INTO blobs (hash, content) VALUES (?, ?)',
+  blob: 'SELECT content FROM blobs WHERE key = ?',
+  grantBlob: 'INSERT INTO conversation_blobs (conversation, blob) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  grantedBlob: `SELECT blobs.content FROM conversations
+    JOIN conversation_blobs ON conversation_blobs.conversation = conversations.key
+    JOIN blobs ON blobs.key = conversation_blobs.blob WHERE conversations.id = ? AND blobs.hash = ?`,
+
+  dataVersion: 'PRAGMA data_version',
+  begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
+  rollback: 'ROLLBACK',
+} as const satisfies Record<string, string>;
