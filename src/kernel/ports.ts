@@ -52,6 +52,7 @@ export interface Lease {
 }
 
 export type AppendResult =
+  /** What was added, gapless after the expected head. A draft whose type and key exist already is left out. */
   | { readonly ok: true; readonly facts: readonly Fact[] }
   /** Somebody else stated a fact first: read after your head, fold, decide again. */
   | { readonly ok: false; readonly reason: 'moved' }
@@ -61,8 +62,10 @@ export type AppendResult =
 /**
  * The record of truth: facts of conversations, append-only.
  *
- * Throws `TreadleError` (`log_locked`, `log_full`, `log_corrupt`, `log_unavailable`); everything else is a result. When
- * `append` or `post` has returned, the facts survive a crash of the process. Times are the log's own clock.
+ * Throws `TreadleError` (`log_locked`, `log_full`, `log_corrupt`, `log_unavailable`, `log_version`, and
+ * `conversation_unknown` where a conversation must exist); everything else is a result. When `append` or `post` has
+ * returned, the facts survive a crash of the process. Times are the log's own clock. Wait for an append before letting its
+ * lease go: a log may do the second sooner.
  */
 export interface Log {
   /** Adds a conversation. False when the id exists already; nothing is changed then. */
@@ -93,12 +96,21 @@ export interface Log {
   post(conversationId: string, draft: Draft): MaybePromise<{ readonly fact: Fact; readonly fresh: boolean }>;
   /** The lease, or undefined while another owner's stands. Taking it again as the same owner raises the epoch too. */
   take(conversationId: string, owner: string, ttlMs: number): MaybePromise<Lease | undefined>;
-  /** The lease with a later end, or undefined when it was lost. */
+  /** The lease with a later end, or undefined when it was lost. One that ran out and that nobody took goes on. */
   renew(lease: Lease, ttlMs: number): MaybePromise<Lease | undefined>;
+  /** Lets go. Nothing happens when the lease was lost. */
   release(lease: Lease): MaybePromise<void>;
-  /** Conversations with a fact from outside that no slice has dealt with, oldest first: what a sweep drives. */
+  /**
+   * Conversations that nobody holds and that have work, the longest waiting first: what a sweep drives.
+   *
+   * Work is a fact from outside that came after the last holder had taken the lease or last appended, a holder that never
+   * let go, or a status that says the run is at work. Posting, and taking, make it so; letting go settles it.
+   */
   ready(limit: number): MaybePromise<readonly string[]>;
-  /** Calls back after facts of the conversation were added by anybody in this process; may also call without any. */
+  /**
+   * Calls back after facts of the conversation were added: at once for this process, within a second for others that share
+   * the log. May also call without any.
+   */
   watch(conversationId: string, listener: () => void): () => void;
   /** Stores a body under its SHA-256 and returns the reference. The same body twice is stored once. */
   writeBody(conversationId: string, body: string): MaybePromise<string>;
