@@ -1,0 +1,17 @@
+export { TreadleError, ERROR_CODES, type ErrorCode } from './base/errors.ts';
+export { systemClock, type Clock, type Instant } from './base/clock.ts';
+export type { Json, JsonObject } from './base/json.ts';
+export type { EventOf, EventType, Fact, FactType, Payload } from './domain/event.ts';
+export type { Conversation, Turn } from './domain/conversation.ts';
+export { statusOf } from './domain/run.ts';
+export { statusKind, type RunStatus } from './domain/status.ts';
+export { deny, hold, revise, type Verdict } from './kernel/verdict.ts';
+export { definePlugin, type Host, type Plugin } from './kernel/plugin.ts';
+export { askPerson, defineTool, toolFailure, toolResult } from './kernel/tool.ts';
+export type { Log, Model, ModelSource, ToolContext } from './kernel/ports.ts';
+export { LoopFault, runLoop, type LoopMessage, type LoopResult } from './platform/run-loop.ts';
+export { createPlatform, type Platform, type PlatformOptions } from './platform/platform.ts';
+export type { Answer, Conversations, Message } from './platform/conversations.ts';
+export { createMemoryLog } from './adapters/stores/memory.ts';
+export { openSqliteLog } from './adapters/stores/sqlite.ts';
+export { createScriptedModel } from './adapters/models/scripted.ts';

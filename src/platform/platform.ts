@@ -1,0 +1,89 @@
+import { randomIds, type IdSource } from '../base/ids.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
+import { TreadleError } from '../base/errors.ts';
+import type { Bus } from '../kernel/bus.ts';
+import { createBus } from '../kernel/bus.ts';
+import { install, type Manifest, type Plugin } from '../kernel/plugin.ts';
+import type { Log, Logger, ModelSource } from '../kernel/ports.ts';
+import type { LoopPorts } from '../loop/work.ts';
+import { shippedPlugins } from '../plugins/shipped.ts';
+import { chooseModel, withChosenModel, type ChosenModel } from './auto-model.ts';
+import { builtinGroups } from './builtins.ts';
+import { createConversations, type Conversations } from './conversations.ts';
+import type { Environment } from './environment.ts';
+import { loadBundle, type LoadedBundle, type Notice } from './load.ts';
+import { createWorker } from './worker.ts';
+
+export interface PlatformOptions {
+  /** The bundle's file. */
+  readonly bundle: string;
+  /** Variables for `${…}` in the bundle and for API keys. */
+  readonly environment: Environment;
+  /** Where facts go. The platform closes it. */
+  readonly log: Log;
+  readonly logger?: Logger;
+  readonly clock?: Clock;
+  readonly ids?: IdSource;
+  /** Further plugins, which a bundle may activate by id. */
+  readonly plugins?: readonly Plugin[];
+  /** Instead of the real providers and the scripted model. */
+  readonly models?: ModelSource;
+}
+
+/** A bundle, running: everything a program needs, and nothing that is not in the log when it stops. */
+export interface Platform {
+  readonly bundle: LoadedBundle;
+  /** What was mapped, guessed or left out while loading, one sentence each. */
+  readonly notices: readonly Notice[];
+  /** What each active plugin registered. */
+  readonly manifests: readonly Manifest[];
+  /** The model that `auto` stands for, where the bundle leaves it open. */
+  readonly model: ChosenModel | undefined;
+  readonly bus: Pick<Bus, 'on' | 'before' | 'answer' | 'emit' | 'settled'>;
+  readonly conversations: Conversations;
+  /** Lets running slices finish for `drainMs` (10 s), then closes the log. A second call does nothing. */
+  close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The composition root: the one place where the loop, the adapters and the plugins meet. Throws what loading a bundle throws. */
+export async function createPlatform(options: PlatformOptions): Promise<Platform> {
+  const { environment, log, logger = silent, clock = systemClock, ids = randomIds } = options;
+  const plugins = [...shippedPlugins, ...(options.plugins ?? [])];
+  const bundle = await loadBundle(options.bundle, { environment, builtins: builtinGroups, plugins: new Map(plugins.map((one) => [one.id, one.config])) });
+  const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
+  const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
+  const installed = bundle.plugins.map(({ id, config, priority }) => {
+    const plugin = plugins.find((one) => one.id === id);
+    if (plugin === undefined) throw new TreadleError('bundle_unknown_name', { place: 'plugins.active', found: id });
+    return install(plugin, config, { bus, clock, logger, priority });
+  });
+  const ports: LoopPorts = {
+    log,
+    bus,
+    clock,
+    ids,
+    models,
+    logger,
+    agents: withChosenModel(bundle.agentSource(), chosen),
+    blocks: installed.flatMap((one) => [...one.blocks]).sort(([left], [right]) => (left < right ? -1 : 1)),
+  };
+  const worker = createWorker(ports);
+  let closed = false;
+  return {
+    bundle,
+    notices: bundle.notices,
+    manifests: installed.map((one) => one.manifest),
+    model: chosen,
+    bus,
+    conversations: createConversations({ ports, worker, bundle: options.bundle, agentNamed: (name) => bundle.agentNamed(name) }),
+    async close({ drainMs = 10_000 } = {}) {
+      if (closed) return;
+      closed = true;
+      await worker.stop(drainMs);
+      for (const one of installed) one.uninstall();
+      await log.close();
+    },
+  };
+}
