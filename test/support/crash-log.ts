@@ -1,0 +1,55 @@
+import type { Log } from '../../src/kernel/ports.ts';
+
+/** What a process that dies looks like from inside a test. */
+export class Crash extends Error {
+  override readonly name = 'Crash';
+}
+
+/** When to die: at the `at`-th append (from 1), before or after it is committed. */
+export interface CrashPoint {
+  readonly at: number;
+  readonly when: 'before' | 'after';
+}
+
+/** A log whose process dies at one append. Afterwards everything it is asked fails, as nothing of the process is left. */
+export function dyingLog(log: Log, { at, when }: CrashPoint): Log & { readonly died: boolean } {
+  let appends = 0;
+  let died = false;
+  const alive = <T>(work: () => T): T => {
+    if (died) throw new Crash();
+    return work();
+  };
+  return {
+    create: (meta) => alive(() => log.create(meta)),
+    find: (id) => alive(() => log.find(id)),
+    list: (query) => alive(() => log.list(query)),
+    read: (id, after, limit) => alive(() => log.read(id, after, limit)),
+    append(lease, expected, drafts, row) {
+      return alive(() => {
+        const last = ++appends === at;
+        if (last && when === 'before') {
+          died = true;
+          throw new Crash();
+        }
+        const result = log.append(lease, expected, drafts, row);
+        if (last) {
+          died = true;
+          throw new Crash();
+        }
+        return result;
+      });
+    },
+    post: (id, draft) => alive(() => log.post(id, draft)),
+    take: (id, owner, ttlMs) => alive(() => log.take(id, owner, ttlMs)),
+    renew: (lease, ttlMs) => alive(() => log.renew(lease, ttlMs)),
+    release: (lease) => (died ? undefined : log.release(lease)),
+    ready: (limit) => alive(() => log.ready(limit)),
+    watch: (id, listener) => log.watch(id, () => (died ? undefined : listener())),
+    writeBody: (id, body) => alive(() => log.writeBody(id, body)),
+    readBody: (id, ref) => alive(() => log.readBody(id, ref)),
+    close: () => log.close(),
+    get died() {
+      return died;
+    },
+  };
+}
