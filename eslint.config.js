@@ -3,7 +3,8 @@ import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  { ignores: ['dist/', 'coverage/', 'node_modules/'] },
+  // The peers' types are known only where the peers are installed.
+  { ignores: ['dist/', 'coverage/', 'node_modules/', 'bench/peers/'] },
   eslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],
