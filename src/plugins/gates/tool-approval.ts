@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { canonicalJson, type Json } from '../../base/json.ts';
+import { head, utf8Length } from '../../base/text.ts';
+import { definePlugin } from '../../kernel/plugin.ts';
+import { hold } from '../../kernel/verdict.ts';
+
+const config = z.strictObject({
+  /** Milliseconds until no answer becomes a denial. Absent: the question waits for ever. */
+  expires_in_ms: z.int().min(1_000).optional(),
+});
+
+/** Holds every action of a tool that is declared with `approval: ask` until a person has answered. */
+export const toolApproval = definePlugin({
+  id: 'gate.tool_approval',
+  about: 'Asks a person before each run of a tool that is declared with `approval: ask`.',
+  config,
+  setup(host, { expires_in_ms }) {
+    host.before('before:tool.invoke', ({ tool, arguments: given }) => {
+      if (tool.approval !== 'ask') return undefined;
+      const question = `Allow ${tool.name} ${readable(given)}?`;
+      return hold(question, expires_in_ms === undefined ? {} : { expiresInMs: expires_in_ms });
+    });
+  },
+});
+
+const LONGEST_BYTES = 2_000;
+
+/** Characters that a terminal or a page would act on or hide: an approver has to see what is really there. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Arguments as one line. What does not fit is counted, and never cut without a word. */
+function readable(given: Json): string {
+  const line = canonicalJson(given).replace(UNSEEN, escaped);
+  const size = utf8Length(line);
+  if (size <= LONGEST_BYTES) return line;
+  const shown = head(line, LONGEST_BYTES);
+  return `${shown}… and ${size - utf8Length(shown)} more bytes, which the action itself has`;
+}
+
+function escaped(character: string): string {
+  let text = '';
+  for (let index = 0; index < character.length; index++) {
+    text += `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }
+  return text;
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { canonicalJson } from '../../base/json.ts';
+import { head, utf8Length } from '../../base/text.ts';
+import { plainText } from '../../domain/content.ts';
+import { iterationsOf, type ActionState, type Conversation, type Turn } from '../../domain/conversation.ts';
+import { defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../kernel/tool.ts';
+
+const DEFAULT_LIMIT = 4_000;
+const MAX_LIMIT = 12_000;
+/** Bytes of a result that are not the excerpt. */
+const ENVELOPE_BYTES = 256;
+
+const input = z.strictObject({
+  ref: z.string().min(1).max(128).optional().describe('The reference given where a result was cut.'),
+  turn: z.int().min(1).optional().describe('The number of an earlier turn; the first is 1.'),
+  offset: z.int().min(0).default(0).describe('Characters to skip: the next_offset of the last reading.'),
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Characters to read.'),
+});
+
+const contextRead = defineTool({
+  name: 'context_read',
+  description:
+    'Read what is no longer in front of you: the whole of a result that was cut to size (give its ref), or an earlier ' +
+    'turn that is only left as a summary (give its number). Give exactly one of the two. Long texts come in pages: ' +
+    'call again with next_offset until it is null.',
+  input,
+  effect: 'read',
+  async run({ ref, turn, offset, limit }, context) {
+    const { conversation } = context;
+    if ((ref === undefined) === (turn === undefined)) {
+      return toolFailure('invalid', 'Give either ref or turn, and not both.');
+    }
+    const text = ref === undefined ? turnText(conversation, turn ?? 0) : await context.readBody(ref);
+    if (text === undefined) {
+      return ref === undefined
+        ? toolFailure('unknown_turn', `There is no earlier turn ${turn ?? 0}: ${endedTurns(conversation)}.`)
+        : toolFailure('unknown_ref', `Nothing is kept under ${ref}. Copy the ref from where the result was cut.`);
+    }
+    if (offset > 0 && offset >= text.length) {
+      return toolFailure('past_end', `The text ends at ${text.length}; offset ${offset} is past it.`);
+    }
+    const most = (conversation.turn?.agent.limits.maxResultBytes ?? Infinity) - ENVELOPE_BYTES;
+    const page = excerpt(text, offset, limit, most);
+    const next = page.start + page.text.length;
+    return toolResult({
+      value: { offset: page.start, next_offset: next < text.length ? next : null, length: text.length },
+      ...(page.text !== '' && { content: [{ type: 'text', text: page.text }] }),
+    });
+  },
+});
+
+/** Reading back what the prompt no longer holds. */
+export const contextGroup: BuiltinGroup = { name: 'context', locked: true, tools: [contextRead] };
+
+/** At most `limit` characters and `bytes` of UTF-8 from `offset`; whole characters only, and at least one. */
+export function excerpt(
+  text: string,
+  offset: number,
+  limit: number,
+  bytes: number,
+): { readonly start: number; readonly text: string } {
+  const start = splitsPair(text, offset) ? offset - 1 : offset;
+  let end = Math.min(text.length, start + limit);
+  if (splitsPair(text, end)) end = end - 1 > start ? end - 1 : end + 1;
+  const slice = text.slice(start, end);
+  return { start, text: utf8Length(slice) > bytes ? head(slice, bytes) : slice };
+}
+
+function splitsPair(text: string, at: number): boolean {
+  return at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
+}
+
+function endedTurns({ turns }: Conversation): string {
+  return turns.length === 0 ? 'this is the first' : `there are ${turns.length}`;
+}
+
+/** An earlier turn as a person would read it aloud: what was said, called, seen and answered. */
+function turnText({ turns }: Conversation, number: number): string | undefined {
+  const turn = turns.at(number - 1);
+  if (turn === undefined) return undefined;
+  return [`turn ${turn.number}`, ...lines(turn)].join('\n');
+}
+
+function* lines(turn: Turn): Generator<string> {
+  for (const input of turn.inputs) yield said('user', input.text);
+  for (const { inputs, response, actions } of iterationsOf(turn)) {
+    for (const input of inputs) yield said('user', input.text);
+    for (const block of response?.content ?? []) if (block.type === 'text') yield said('assistant', block.text);
+    for (const action of actions) yield* called(action);
+  }
+  if (turn.end !== undefined && turn.end.status !== 'completed') yield `the turn ended: ${turn.end.status}`;
+}
+
+function said(who: string, text: string): string {
+  return `${who}: ${text}`;
+}
+
+function* called({ action, begun, observation }: ActionState): Generator<string> {
+  yield `call: ${action.name} ${canonicalJson(begun?.arguments ?? action.arguments)}`;
+  if (observation === undefined) return;
+  const { outcome, value, content, error, ref } = observation;
+  const parts: string[] = [];
+  if (error !== undefined) parts.push(`${error.code}: ${error.message}`);
+  if (value !== undefined) parts.push(canonicalJson(value));
+  if (content !== undefined) parts.push(plainText(content));
+  if (ref !== undefined) parts.push(`(cut; the whole is ref ${ref})`);
+  yield `result: ${outcome}${parts.length === 0 ? '' : ` ${parts.join(' ')}`}`;
+}
