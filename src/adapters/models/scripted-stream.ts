@@ -6,7 +6,8 @@ import type { ModelStream } from '../../kernel/ports.ts';
 export interface StreamTiming {
   readonly delayMs: number;
   readonly paceMs: number;
-  readonly signal: AbortSignal;
+  /** The signal is read when there is something to wait for and not before: asking for it makes it. */
+  readonly context: { readonly signal: AbortSignal };
   readonly clock: Clock;
 }
 
@@ -17,25 +18,26 @@ export class ScriptedStream implements ModelStream {
   #position = 0;
   #waitMs: number;
   readonly #paceMs: number;
-  readonly #signal: AbortSignal;
+  readonly #context: { readonly signal: AbortSignal };
+  #signal: AbortSignal | undefined;
   readonly #clock: Clock;
   #wake: (() => void) | undefined;
 
   constructor(
     parts: readonly ModelPart[],
     end: ModelPart | 'cut' | 'hang' | ModelFailure,
-    { delayMs, paceMs, signal, clock }: StreamTiming,
+    { delayMs, paceMs, context, clock }: StreamTiming,
   ) {
     this.#parts = parts;
     this.#end = end;
     this.#waitMs = delayMs;
     this.#paceMs = paceMs;
-    this.#signal = signal;
+    this.#context = context;
     this.#clock = clock;
   }
 
   next(): MaybePromise<ModelPart | undefined> {
-    if (this.#signal.aborted) return this.#abort();
+    if (this.#signal?.aborted === true) return this.#abort();
     if (this.#waitMs > 0) return this.#pause(this.#waitMs).then(() => this.next());
     const part = this.#parts[this.#position];
     if (part === undefined) return this.#last();
@@ -67,17 +69,19 @@ export class ScriptedStream implements ModelStream {
 
   /** Resolves after `ms` of the clock, or for ever without `ms`, and in any case when the call ends. */
   #pause(ms: number | undefined): Promise<void> {
+    const signal = (this.#signal ??= this.#context.signal);
+    if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const cancel = ms === undefined ? undefined : this.#clock.after(ms, () => this.#wake?.());
       const wake = (): void => {
         cancel?.();
-        this.#signal.removeEventListener('abort', wake);
+        signal.removeEventListener('abort', wake);
         this.#wake = undefined;
         this.#waitMs = 0;
         resolve();
       };
       this.#wake = wake;
-      this.#signal.addEventListener('abort', wake);
+      signal.addEventListener('abort', wake);
     });
   }
 }

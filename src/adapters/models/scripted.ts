@@ -47,7 +47,8 @@ export function createScriptedModel(script: Script, options: ScriptedOptions): M
   const memory = new TranscriptMemory();
   const faults = new FaultMemory(checked?.whole !== true);
   return {
-    call(request, { conversationId, signal }) {
+    call(request, context) {
+      const { conversationId } = context;
       const counts = memory.see(conversationId, request);
       const view = new ScriptView(request, conversationId, counts.replies, counts.step);
       const chosen = choose(view, faults.skipped(conversationId, counts));
@@ -57,7 +58,7 @@ export function createScriptedModel(script: Script, options: ScriptedOptions): M
         chosen.end === 'finish' ? finishOf(chosen, chosen.reply.usage ?? usageOf(chosen, counts)) : chosen.end;
       const delayMs = chosen.reply.delayMs ?? options.delayMs ?? 0;
       const paceMs = chosen.reply.paceMs ?? options.paceMs ?? 0;
-      return new ScriptedStream(chosen.parts, end, { delayMs, paceMs, signal, clock: options.clock });
+      return new ScriptedStream(chosen.parts, end, { delayMs, paceMs, context, clock: options.clock });
     },
   };
 }

@@ -1,7 +1,7 @@
+import { observationText } from '../../assembly/observation.ts';
 import type { Message, ModelRequest } from '../../domain/model.ts';
 import type { Part } from '../../domain/content.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
-import { observationText } from './observation.ts';
 
 /** Counts over one request's transcript. */
 export interface TranscriptCounts {
@@ -87,8 +87,8 @@ function messageCharacters(message: Message): number {
   if (message.role === 'user') return partsCharacters(message.content);
   let count = 0;
   if (message.role === 'tool') {
-    for (const { observation } of message.results) {
-      count += observationText(observation).length + partsCharacters(observation.content ?? []);
+    for (const { observation, note } of message.results) {
+      count += observationText(observation, note).length + partsCharacters(observation.content ?? []);
     }
     return count;
   }
