@@ -156,11 +156,11 @@ export interface ToolContext {
   readonly idempotencyKey: string;
   /** Aborted at the deadline and on cancel. */
   readonly signal: AbortSignal;
-  now(): Instant;
+  readonly now: () => Instant;
   /** Tells watchers how far it is. Never stored. `fraction` is 0 to 1. */
-  progress(report: { readonly text?: string; readonly fraction?: number }): void;
+  readonly progress: (report: { readonly text?: string; readonly fraction?: number }) => void;
   /** Whole bodies of results that were cut to size, and of older turns. */
-  readBody(ref: string): MaybePromise<string | undefined>;
+  readonly readBody: (ref: string) => MaybePromise<string | undefined>;
   /** The conversation as it was when the tool began. */
   readonly conversation: Conversation;
   /** The answer of the person this tool had asked, on its second run. */

@@ -7,8 +7,6 @@ import { defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../ke
 
 const DEFAULT_LIMIT = 4_000;
 const MAX_LIMIT = 12_000;
-/** Bytes of a result that are not the excerpt. */
-const ENVELOPE_BYTES = 256;
 
 const input = z.strictObject({
   ref: z.string().min(1).max(128).optional().describe('The reference given where a result was cut.'),
@@ -25,12 +23,11 @@ const contextRead = defineTool({
     'call again with next_offset until it is null.',
   input,
   effect: 'read',
-  async run({ ref, turn, offset, limit }, context) {
-    const { conversation } = context;
+  async run({ ref, turn, offset, limit }, { conversation, readBody }) {
     if ((ref === undefined) === (turn === undefined)) {
       return toolFailure('invalid', 'Give either ref or turn, and not both.');
     }
-    const text = ref === undefined ? turnText(conversation, turn ?? 0) : await context.readBody(ref);
+    const text = ref === undefined ? turnText(conversation, turn ?? 0) : await readBody(ref);
     if (text === undefined) {
       return ref === undefined
         ? toolFailure('unknown_turn', `There is no earlier turn ${turn ?? 0}: ${endedTurns(conversation)}.`)
@@ -39,7 +36,7 @@ const contextRead = defineTool({
     if (offset > 0 && offset >= text.length) {
       return toolFailure('past_end', `The text ends at ${text.length}; offset ${offset} is past it.`);
     }
-    const most = (conversation.turn?.agent.limits.maxResultBytes ?? Infinity) - ENVELOPE_BYTES;
+    const most = conversation.turn?.agent.limits.maxResultBytes ?? Infinity;
     const page = excerpt(text, offset, limit, most);
     const next = page.start + page.text.length;
     return toolResult({
