@@ -34,7 +34,7 @@ process.on('message', (message: ToChild) => {
   obey(message).then(
     (metrics) => process.send?.({ metrics } satisfies FromChild),
     (error: unknown) =>
-      process.send?.({ error: String(error instanceof Error ? error.stack : error) } satisfies FromChild),
+      process.send?.({ error: error instanceof Error ? error.message : String(error) } satisfies FromChild),
   );
 });
 process.on('disconnect', () => process.exit());

@@ -26,7 +26,7 @@ export async function start(subject: SubjectInfo, workload: WorkloadName, setup:
     ended.catch(() => undefined);
     child.send(message);
     const [answer] = await Promise.race([answered, ended]);
-    if ('error' in answer) throw new Error(`${subject.name}: ${answer.error}`);
+    if ('error' in answer) throw new Error(answer.error);
     return answer.metrics;
   };
   const stop = () => end(child);

@@ -39,6 +39,8 @@ function chosenPeers(): SubjectInfo[] {
   return options.peers === undefined ? quickOnes : chosen(allPeers, (peer) => peer.name, options.peers);
 }
 
+const firstLine = (error: unknown) => (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+
 /** By metric, then by subject. */
 type Measured = Map<string, Map<string, number[]>>;
 
@@ -116,7 +118,8 @@ async function measureWorkload(name: WorkloadName, subjects: readonly SubjectInf
       bySubject.set(subject.name, [...(bySubject.get(subject.name) ?? []), value]);
     }
   };
-  const failed = (subject: SubjectInfo, error: unknown) => note(`${name}: ${subject.name} failed: ${String(error)}`);
+  const failed = (subject: SubjectInfo, error: unknown) =>
+    note(`${name}: without ${subject.name}: ${firstLine(error)}`);
 
   // A B C, C B A, A B C: whoever goes last in one round goes first in the next.
   const inTurn = <T>(all: readonly T[], round: number) => (round % 2 === 0 ? all : [...all].reverse());
