@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Clock, Instant } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { sha256 } from '../../src/base/digest.ts';
 import { TreadleError } from '../../src/base/errors.ts';
 import type { MaybePromise } from '../../src/base/promise.ts';
 import type { Draft, Fact } from '../../src/domain/event.ts';
-import type { AppendResult, ConversationMeta, Lease, Log } from '../../src/kernel/ports.ts';
+import type { Lease, Log } from '../../src/kernel/ports.ts';
+import { aConversation, added, answer, leaseOn, say, seqs, StillClock } from './log-samples.ts';
 
 export interface LogUnderTest {
   /** A new, empty log. */
@@ -15,53 +16,6 @@ export interface LogUnderTest {
   /** The same log again, as another process would see it after this one closed it. Absent where nothing is kept. */
   readonly reopen?: (log: Log, clock: Clock) => MaybePromise<Log>;
 }
-
-/** A clock that stands still until it is told to go. */
-export class StillClock implements Clock {
-  #now: Instant;
-
-  constructor(now: Instant = 1_700_000_000_000) {
-    this.#now = now;
-  }
-
-  now(): Instant {
-    return this.#now;
-  }
-
-  after(): () => void {
-    return () => undefined;
-  }
-
-  pass(ms: number): void {
-    this.#now += ms;
-  }
-}
-
-export function aConversation(id: string, change: Partial<ConversationMeta> = {}): ConversationMeta {
-  const rest = { agent: 'desk', bundle: 'workspace@1', userId: 'ana', tenant: 'acme', agentPath: 'desk' };
-  return { id, ...rest, createdAt: 1_700_000_000_000, ...change };
-}
-
-export function say(text: string, key?: string): Draft {
-  return { type: 'io.input', payload: { text, mode: 'message' }, key };
-}
-
-export function answer(text: string, change: Partial<Omit<Draft, 'type' | 'payload'>> = {}): Draft {
-  return { type: 'io.output', turnId: 't1', payload: { text }, ...change };
-}
-
-export async function leaseOn(log: Log, id: string, owner = 'worker-1', ttlMs = 15_000): Promise<Lease> {
-  const lease = await log.take(id, owner, ttlMs);
-  assert.ok(lease, `nobody else holds ${id}`);
-  return lease;
-}
-
-export function added(result: AppendResult): readonly Fact[] {
-  assert.ok(result.ok, result.ok ? '' : `refused: ${result.reason}`);
-  return result.facts;
-}
-
-export const seqs = (facts: readonly Fact[]): number[] => facts.map((fact) => fact.seq);
 
 const wordsOf = (facts: readonly Fact[]) =>
   facts.map((fact) => (fact.type === 'io.output' || fact.type === 'io.input' ? fact.payload.text : fact.type));

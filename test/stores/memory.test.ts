@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
-import { aConversation, answer, logConformance, say, StillClock } from '../conformance/log.ts';
+import { aConversation, answer, say, StillClock } from '../conformance/log-samples.ts';
+import { logConformance } from '../conformance/log.ts';
 
 logConformance('memory', { open: (clock) => createMemoryLog({ clock }) });
 

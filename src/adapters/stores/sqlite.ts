@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../base/clock.ts';
 import { sha256 } from '../../base/digest.ts';
 import { TreadleError } from '../../base/errors.ts';
@@ -34,15 +35,16 @@ export interface SqliteLogOptions {
  * With `normal`, every method answers at once. With `full`, `append` and `post` answer after a trip to the disk that
  * all writes of the tick share.
  */
-export async function openSqliteLog({
-  file,
-  clock,
-  synchronous = 'full',
-  busyTimeoutMs = 5000,
-  onWarning = () => undefined,
-  schedule = idleTimer,
-}: SqliteLogOptions): Promise<Log> {
-  const connection = await connect(file, synchronous, busyTimeoutMs);
+export async function openSqliteLog(options: SqliteLogOptions): Promise<Log> {
+  const { file, synchronous = 'full', busyTimeoutMs = 5000 } = options;
+  return createSqliteLog(await connect(file, synchronous, busyTimeoutMs), options);
+}
+
+/** The log over a connection that `connect` has made; closing the log closes it. */
+export function createSqliteLog(
+  connection: DatabaseSync,
+  { file, clock, synchronous = 'full', onWarning = () => undefined, schedule = idleTimer }: SqliteLogOptions,
+): Log {
   const sql = createStatements(connection);
   const names = createNames(sql);
   const blobs = createBlobs(sql);
@@ -197,9 +199,12 @@ export async function openSqliteLog({
     },
 
     watch(conversationId, listener) {
-      const unwatch = watchers.add(conversationId, listener);
+      const leave = watchers.add(conversationId, listener);
       reading(() => poll.start(conversationId));
-      return unwatch;
+      return () => {
+        leave();
+        if (watchers.watched.size === 0) poll.stop();
+      };
     },
 
     writeBody(conversationId, body) {

@@ -5,6 +5,13 @@ export type Schedule = (ms: number, callback: () => void) => () => void;
 
 const POLL_MS = 200;
 
+export interface Poll {
+  /** Somebody watches the conversation from now on. */
+  start(conversationId: string): void;
+  /** Nobody watches any more. */
+  stop(): void;
+}
+
 /**
  * Notices what other processes state. Looks while somebody watches, and only then has a timer.
  *
@@ -15,17 +22,12 @@ export function createPoll(
   schedule: Schedule,
   look: { readonly version: () => number; readonly head: (conversationId: string) => number },
   onError: (problem: unknown) => void,
-): { start(conversationId: string): void; stop(): void } {
+): Poll {
   const heads = new Map<string, number>();
   let version: number | undefined;
   let cancel: (() => void) | undefined;
 
   function poll(): void {
-    cancel = undefined;
-    if (watchers.watched.size === 0) {
-      heads.clear();
-      return;
-    }
     cancel = schedule(POLL_MS, poll);
     try {
       const now = look.version();
@@ -54,6 +56,7 @@ export function createPoll(
     stop() {
       cancel?.();
       cancel = undefined;
+      heads.clear();
     },
   };
 }
