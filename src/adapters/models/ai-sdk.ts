@@ -1,0 +1,35 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { Clock } from '../../base/clock.ts';
+import type { Model } from '../../kernel/ports.ts';
+import { AiSdkStream } from './ai-sdk-stream.ts';
+import { toCallOptions } from './call-options.ts';
+import { otherDialect, type Dialect } from './dialect.ts';
+import { failureOf } from './failure.ts';
+import { Parts } from './parts.ts';
+
+export interface AiSdkOptions {
+  readonly clock: Clock;
+  /** Absent: what all providers have in common. */
+  readonly dialect?: Dialect | undefined;
+  /** Where the model is, for the message of a server that does not answer. */
+  readonly url?: string | undefined;
+  /** Never to appear in a message. */
+  readonly secrets?: readonly string[] | undefined;
+}
+
+/** Any AI SDK language model as ours: one adapter for every `@ai-sdk/*` package. */
+export function createAiSdkModel(languageModel: LanguageModelV4, options: AiSdkOptions): Model {
+  const dialect = options.dialect ?? otherDialect(languageModel.provider.split('.')[0] ?? languageModel.provider);
+  const { clock, url, secrets = [] } = options;
+  const failure = (error: unknown) => failureOf(error, { url, secrets, now: clock.now() });
+  return {
+    call(request, { signal }) {
+      const parts = new Parts({ key: dialect.key, maxTokens: request.model.maxTokens, failureOf: failure });
+      const open = async (abortSignal: AbortSignal) => {
+        const { stream } = await languageModel.doStream({ ...toCallOptions(request, dialect), abortSignal });
+        return stream.getReader();
+      };
+      return new AiSdkStream(open, parts, failure, signal);
+    },
+  };
+}

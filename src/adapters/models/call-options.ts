@@ -1,0 +1,90 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4ToolChoice,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { ModelRequest } from '../../domain/model.ts';
+import type { ToolDefinition } from '../../domain/tool.ts';
+import type { Dialect } from './dialect.ts';
+import { toPrompt } from './prompt.ts';
+import { isStrict, wireSchema } from './wire-schema.ts';
+
+/** A request as the AI SDK's call options, all but the signal. */
+export function toCallOptions(request: ModelRequest, dialect: Dialect): LanguageModelV4CallOptions {
+  const { maxTokens, temperature, effort } = request.model;
+  const choice = toolChoice(request);
+  const format = responseFormat(request);
+  const providerOptions = providerOptionsOf(request, dialect);
+  return {
+    prompt: toPrompt(request, dialect),
+    ...(request.tools.length > 0 && { tools: wireTools(request.tools) }),
+    ...(choice !== undefined && { toolChoice: choice }),
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(effort !== undefined && { reasoning: effort }),
+    ...(format !== undefined && { responseFormat: format }),
+    ...(providerOptions !== undefined && { providerOptions }),
+  };
+}
+
+const catalogues = new WeakMap<readonly ToolDefinition[], LanguageModelV4FunctionTool[]>();
+
+/** Converted once per catalogue, which is one value for all requests of a turn. */
+function wireTools(tools: readonly ToolDefinition[]): LanguageModelV4FunctionTool[] {
+  let wire = catalogues.get(tools);
+  if (wire === undefined) {
+    wire = tools.map(({ name, description, inputSchema }) => ({
+      type: 'function',
+      name,
+      description: description.toWellFormed(),
+      inputSchema: wireSchema(inputSchema),
+    }));
+    catalogues.set(tools, wire);
+  }
+  return wire;
+}
+
+function toolChoice({ tools, toolChoice: choice, allowed }: ModelRequest): LanguageModelV4ToolChoice | undefined {
+  if (tools.length === 0) return undefined;
+  // The catalogue stays as it is, because it is cached; a call of a name that is not allowed is refused at dispatch.
+  if (allowed?.length === 0) return { type: 'none' };
+  if (choice?.mode !== 'tool') return choice === undefined ? undefined : { type: choice.mode };
+  return choice.name === undefined ? { type: 'required' } : { type: 'tool', toolName: choice.name };
+}
+
+function responseFormat({
+  responseSchema,
+}: ModelRequest): Extract<LanguageModelV4CallOptions['responseFormat'], { type: 'json' }> | undefined {
+  return responseSchema === undefined
+    ? undefined
+    : { type: 'json', name: 'answer', schema: wireSchema(responseSchema) };
+}
+
+/** Settings that only one provider has. */
+function providerOptionsOf(
+  { tools, allowed, toolChoice: choice, responseSchema, model }: ModelRequest,
+  { key, thinking }: Dialect,
+): SharedV4ProviderOptions | undefined {
+  const loose = responseSchema !== undefined && !isStrict(responseSchema);
+  if (key === 'openai') {
+    const narrowed = allowed !== undefined && allowed.length > 0 && allowed.length < tools.length;
+    const mode = choice?.mode === 'required' ? 'required' : 'auto';
+    return {
+      openai: {
+        // Every request carries the whole transcript, so nothing needs to be kept at the provider.
+        store: false,
+        ...(narrowed && choice?.mode !== 'tool' && choice?.mode !== 'none'
+          ? { allowedTools: { toolNames: [...allowed], mode } }
+          : {}),
+        ...(loose && { strictJsonSchema: false }),
+      },
+    };
+  }
+  // Without this Gemini thinks and says nothing of it.
+  if (key === 'google' && model.effort !== undefined && model.effort !== 'none') {
+    return { google: { thinkingConfig: { includeThoughts: true } } };
+  }
+  if (thinking === 'plain' && loose) return { openaiCompatible: { strictJsonSchema: false } };
+  return undefined;
+}
