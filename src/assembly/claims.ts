@@ -1,8 +1,13 @@
 import type { InactiveTool } from '../domain/agent.ts';
-import type { GrantedTool } from '../domain/grant.ts';
+import type { Claim, GrantedTool } from '../domain/grant.ts';
 
 /** By provider of a connected account: the rights that the user has there. */
 export type HeldClaims = Readonly<Record<string, readonly string[]>>;
+
+/** A tool that is out for this turn, and the account that would bring it back. */
+export interface UnmetTool extends InactiveTool {
+  readonly account: string;
+}
 
 /**
  * Drop the tools whose claims the user's accounts do not meet, for this turn.
@@ -12,21 +17,20 @@ export type HeldClaims = Readonly<Record<string, readonly string[]>>;
 export function applyClaims(
   tools: readonly GrantedTool[],
   held: HeldClaims,
-): { readonly tools: readonly GrantedTool[]; readonly inactive: readonly InactiveTool[] } {
-  const inactive: InactiveTool[] = [];
-  const active = tools.filter((tool) => {
-    const why = unmet(tool, held);
-    if (why !== undefined) inactive.push({ name: tool.definition.name, why });
+): { readonly tools: readonly GrantedTool[]; readonly unmet: readonly UnmetTool[] } {
+  const unmet: UnmetTool[] = [];
+  const met = tools.filter(({ definition, needs }) => {
+    const why = needs === undefined ? undefined : missing(needs, held);
+    if (needs !== undefined && why !== undefined) unmet.push({ name: definition.name, why, account: needs.provider });
     return why === undefined;
   });
-  return { tools: inactive.length === 0 ? tools : active, inactive };
+  return { tools: unmet.length === 0 ? tools : met, unmet };
 }
 
-function unmet({ needs }: GrantedTool, held: HeldClaims): string | undefined {
-  if (needs === undefined) return undefined;
+function missing(needs: Claim, held: HeldClaims): string | undefined {
   const has = Object.hasOwn(held, needs.provider) ? held[needs.provider] : undefined;
   if (has === undefined) return `needs a connected ${needs.provider} account`;
-  const missing = needs.claims.filter((claim) => !has.includes(claim));
-  if (missing.length === 0) return undefined;
-  return `needs ${missing.join(', ')} in the connected ${needs.provider} account`;
+  const lacking = needs.claims.filter((claim) => !has.includes(claim));
+  if (lacking.length === 0) return undefined;
+  return `needs ${lacking.join(', ')} in the connected ${needs.provider} account`;
 }

@@ -50,7 +50,7 @@ export const bundle = z.strictObject({
   config: key(config, 'How the agents behave and what they may use.'),
   surfaces: key(surfaces, 'The same as `config.surfaces`.'),
   models: key(roles, 'Models by role. `default` is the role that decides where an agent names none.', {
-    default: 'the models that come with Treadle',
+    default: '`balanced`, `reasoning` and `quick` with provider `auto`',
   }),
   plugins: key(plugins, 'Which plugins are active, and by plugin id its configuration.'),
   'nexus.agent.react': nexusBlock,

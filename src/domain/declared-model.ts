@@ -5,9 +5,9 @@ import { key, refuse, requiredKey } from './bundle-key.ts';
 const fields = {
   provider: requiredKey(
     z.string().min(1),
-    'Who serves the model, such as `anthropic`, `openai`, `google` or `scripted`.',
+    'Who serves the model, such as `anthropic`, `openai`, `google` or `scripted`; `auto` is whichever there is a key for.',
   ),
-  model: key(z.string().min(1), "The provider's name for it. May be left out for `scripted` alone."),
+  model: key(z.string().min(1), "The provider's name for it. May be left out for `scripted` and `auto` alone."),
   max_tokens: key(z.int().min(1).max(10_000_000), 'Most output tokens of one call.', { default: "the provider's" }),
   temperature: key(z.number().min(0).max(2), 'Sampling temperature.', { default: "the provider's" }),
   effort: key(modelRef.shape.effort.unwrap(), 'How hard to think, where the provider has such a setting.', {
@@ -59,6 +59,13 @@ export const roles = z.record(z.string().min(1), roleValue);
 export type Roles = z.infer<typeof roles>;
 
 function hasModel(value: { provider: string; model?: string | undefined }, context: z.core.$RefinementCtx): void {
-  if (value.model !== undefined || value.provider === 'scripted') return;
+  if (value.model !== undefined || value.provider === 'scripted' || value.provider === 'auto') return;
   refuse(context, { found: 'no model', wanted: `the name of one of ${value.provider}'s models` }, ['model']);
 }
+
+/** The roles of a bundle without `models`. */
+export const shippedRoles: Roles = {
+  balanced: { provider: 'auto' },
+  reasoning: { provider: 'auto' },
+  quick: { provider: 'auto' },
+};

@@ -57,16 +57,17 @@ const laterTools = (kind: string, about: string) =>
     ]);
   });
 
-export const toolsEntry = z.discriminatedUnion('kind', [
+export type ModuleTools = z.infer<typeof moduleTools>;
+export type PythonTools = z.infer<typeof pythonTools>;
+/** An entry that this version can carry out. */
+export type ToolsEntry = ModuleTools | PythonTools;
+
+const toolsEntry = z.discriminatedUnion('kind', [
   moduleTools,
   pythonTools,
   laterTools('mcp', 'The tools of an MCP server.'),
   laterTools('named_service', 'Objects of a named service.'),
-]);
-export type ModuleTools = z.infer<typeof moduleTools>;
-export type PythonTools = z.infer<typeof pythonTools>;
-/** An entry that this version can carry out: the others never get past the schema. */
-export type ToolsEntry = ModuleTools | PythonTools;
+]) as unknown as z.ZodType<ToolsEntry>; // the kinds of later versions never get through
 
 const skills = z.strictObject({
   custom_root: key(z.string().min(1), 'Folder of the skills of this bundle. This version reads none.'),

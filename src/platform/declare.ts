@@ -1,5 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { ErrorCode } from '../base/errors.ts';
+import type { Json } from '../base/json.ts';
 import type { Path } from '../assembly/resolve.ts';
 import { bundle, type Bundle } from '../domain/bundle.ts';
 import type { IssueParams } from '../domain/bundle-key.ts';
@@ -17,6 +18,8 @@ export interface Declared {
   readonly place: (path: Path) => string;
   /** A value as an error may quote it: as the file writes it, so that no secret is told. */
   readonly quoted: (path: Path, value: unknown) => string;
+  /** A value as the file writes it, with variables by their names, for people to read. */
+  readonly asWritten: (path: Path, value: Json) => Json;
 }
 
 /**
@@ -39,7 +42,12 @@ export function declare(text: string, file: string, environment: Environment): D
   }
   problems.throwIfAny();
   const { place } = source;
-  return { bundle: parsed.data ?? {}, place, quoted: (path, given) => quoted(expanded, path, given) };
+  return {
+    bundle: parsed.data ?? {},
+    place,
+    quoted: (path, given) => quoted(expanded, path, given),
+    asWritten: (path, given) => asWritten(expanded, path, given),
+  };
 }
 
 function pathOf({ path }: Misfit): Path {
@@ -90,4 +98,13 @@ function quoted(expanded: Expansion, path: Path, value: unknown): string {
   const written = expanded.written(path);
   const text = written ?? value;
   return typeof text === 'string' ? JSON.stringify(text) : quote(text);
+}
+
+function asWritten(expanded: Expansion, path: Path, value: Json): Json {
+  if (typeof value === 'string') return expanded.written(path) ?? value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: Json, index) => asWritten(expanded, [...path, index], item));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, asWritten(expanded, [...path, key], item)]),
+  );
 }

@@ -24,14 +24,19 @@ export class Problems {
   readonly #found: TreadleError[] = [];
 
   add(code: ErrorCode, detail: ErrorDetail): void {
-    this.#found.push(new TreadleError(code, detail));
+    this.#keep(new TreadleError(code, detail));
   }
 
   /** Takes what a check threw, when it is an operator's mistake; throws anything else again. */
   take(thrown: unknown): void {
-    if (thrown instanceof BundleError) this.#found.push(...thrown.problems);
-    else if (TreadleError.is(thrown)) this.#found.push(thrown);
+    if (thrown instanceof BundleError) thrown.problems.forEach((one) => this.#keep(one));
+    else if (TreadleError.is(thrown)) this.#keep(thrown);
     else throw thrown;
+  }
+
+  /** Agents that share a level share its mistakes: each is told once. */
+  #keep(problem: TreadleError): void {
+    if (!this.#found.some(({ message }) => message === problem.message)) this.#found.push(problem);
   }
 
   get any(): boolean {
@@ -61,4 +66,24 @@ export function oneOf(names: Iterable<string>, what = 'one of'): string {
   if (known.length === 0) return 'none, because there are none';
   const shown = known.slice(0, 12).join(', ');
   return `${what} ${shown}${known.length > 12 ? `, … (${known.length} in all)` : ''}`;
+}
+
+/** What was mapped, left out or chosen while loading: nothing is wrong, and somebody may want to know. */
+export interface Notice {
+  readonly place: string;
+  /** A sentence without a full stop. */
+  readonly text: string;
+}
+
+/** Collects notices, each once. */
+export class Notices {
+  readonly #said = new Map<string, Notice>();
+
+  add(place: string, text: string): void {
+    this.#said.set(`${place}\n${text}`, { place, text });
+  }
+
+  get all(): readonly Notice[] {
+    return [...this.#said.values()];
+  }
 }

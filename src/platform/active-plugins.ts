@@ -1,0 +1,140 @@
+import type { z } from 'zod';
+import { AGENT_PLUGIN, PLUGIN_PREFIX, type Bundle } from '../domain/bundle.ts';
+import { isObject } from '../base/json.ts';
+import type { Path } from '../assembly/resolve.ts';
+import { misfits } from '../adapters/schema/wording.ts';
+import type { Declared } from './declare.ts';
+import { didYouMean, oneOf, type Problems } from './problems.ts';
+
+/** A plugin that is to be installed, with its configuration as the bundle writes it. */
+export interface ActivePlugin {
+  readonly id: string;
+  readonly config: unknown;
+  /** Stands over the plugin's own priorities. */
+  readonly priority?: number | undefined;
+}
+
+export interface KnownPlugins {
+  /** By id: what the plugin can be configured with. */
+  readonly configs: ReadonlyMap<string, z.ZodType>;
+  /** Ids that are active without being named. */
+  readonly byDefault: ReadonlySet<string>;
+}
+
+/** Part of the loop itself: naming them is right and changes nothing. */
+const BUILT_IN: ReadonlySet<string> = new Set(['control.cancel', AGENT_PLUGIN]);
+
+/** Plugins of the design that this version does not bring. */
+const LATER: ReadonlySet<string> = new Set([
+  'gate.approval_policy',
+  'gate.content_safety',
+  'gate.context_window',
+  'gate.output_validator',
+  'gate.prompt_injection',
+  'gate.rate_limiter',
+  'gate.stop_words',
+  'gate.token_budget',
+  'gate.tool_filter',
+  'memory.compaction',
+  'memory.capped',
+  'memory.longterm',
+  'memory.simple',
+  'memory.summary_buffer',
+  'planner.dynamic',
+  'control.hitl',
+  'skills',
+]);
+
+/** Which plugins a bundle activates, and with what. Names that nobody has are added to `problems`. */
+export function activePlugins(
+  { bundle, place, quoted }: Pick<Declared, 'bundle' | 'place' | 'quoted'>,
+  { configs, byDefault }: KnownPlugins,
+  problems: Problems,
+): readonly ActivePlugin[] {
+  const active = new Set([...byDefault].filter((id) => configs.has(id)));
+  const written = Object.entries(bundle.plugins ?? {}).filter(
+    ([key]) => key !== 'active' && shortId(key) !== AGENT_PLUGIN,
+  );
+  const known = [...configs.keys(), ...BUILT_IN];
+  const check = (name: string, path: Path): string | undefined => {
+    const id = shortId(name);
+    if (configs.has(id) || BUILT_IN.has(id)) return id;
+    if (LATER.has(id)) {
+      const hint = `remove it; there is ${known.join(', ')}`;
+      problems.add('bundle_not_supported', {
+        place: place(path),
+        found: `${id}, a plugin that is not supported yet`,
+        hint,
+      });
+    } else {
+      const hint = didYouMean(id, known);
+      const wanted = hint === undefined ? oneOf(known) : undefined;
+      problems.add('bundle_unknown_name', {
+        place: place(path),
+        found: `no plugin ${quoted(path, name)}`,
+        wanted,
+        hint,
+      });
+    }
+    return undefined;
+  };
+  for (const [index, name] of (bundle.plugins?.active ?? []).entries()) {
+    const id = check(name, ['plugins', 'active', index]);
+    if (id !== undefined && configs.has(id)) active.add(id);
+  }
+  const given = new Map<string, Path>();
+  for (const [name, config] of written) {
+    const path = ['plugins', name];
+    const id = check(name, path);
+    if (id === undefined) continue;
+    const first = given.get(id);
+    if (first !== undefined) {
+      const found = `${id} a second time, first at ${place(first)}`;
+      problems.add('bundle_conflict', { place: place(path), found, wanted: 'one configuration' });
+    } else if (BUILT_IN.has(id) && (!isObject(config) || Object.keys(config).length > 0)) {
+      problems.add('plugin_config', {
+        place: place(path),
+        found: `keys for ${id}`,
+        wanted: 'none, because it has none',
+      });
+    } else if (configs.has(id) && !active.has(id)) {
+      const hint = `add ${id} to plugins.active, or remove this`;
+      problems.add('bundle_conflict', { place: place(path), found: `keys for ${id}, which is not active`, hint });
+    }
+    given.set(id, path);
+  }
+  return [...active].map((id) => {
+    const path = given.get(id);
+    const config: unknown = path === undefined ? {} : (bundle.plugins?.[String(path[1])] ?? {});
+    checkConfig(id, config, path, configs.get(id), { place, problems, bundle });
+    return { id, config };
+  });
+}
+
+/** The id without the prefix of the system it comes from. */
+function shortId(name: string): string {
+  return name.startsWith(PLUGIN_PREFIX) ? name.slice(PLUGIN_PREFIX.length) : name;
+}
+
+function checkConfig(
+  id: string,
+  config: unknown,
+  path: Path | undefined,
+  schema: z.ZodType | undefined,
+  { place, problems, bundle }: { place: (path: Path) => string; problems: Problems; bundle: Bundle },
+): void {
+  const parsed = schema?.safeParse(config, { reportInput: true });
+  if (parsed === undefined || parsed.success) return;
+  const listed = bundle.plugins?.active?.findIndex((name) => shortId(name) === id) ?? -1;
+  const base: Path = path ?? (listed < 0 ? ['plugins'] : ['plugins', 'active', listed]);
+  for (const misfit of misfits(parsed.error.issues)) {
+    const at = path === undefined ? base : [...base, ...(misfit.path as Path)]; // JSON has no symbols for keys
+    if (misfit.unknownKey !== undefined) {
+      problems.add('plugin_config', { place: place(at), found: `a key that ${id} does not read` });
+    } else {
+      const found = misfit.found ?? `no ${misfit.path.map(String).join('.') || 'configuration'}`;
+      const hint = path === undefined ? `write it under plugins: ${id}: {…}` : undefined;
+      problems.add('plugin_config', { place: place(at), found, wanted: misfit.wanted, hint });
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import { modelNames } from '../assembly/names.ts';
+import { modelOf } from '../assembly/roles.ts';
+import { behaviourLevels, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
+import type { ModelRef } from '../domain/agent.ts';
+import type { Grant, GrantedTool, PickableModel, UnavailableTool } from '../domain/grant.ts';
+import type { ToolsEntry, Traits } from '../domain/inventory.ts';
+import type { Toolset } from '../kernel/ports.ts';
+import { toolOf, type CompiledTool } from './catalog.ts';
+import type { Declared } from './declare.ts';
+import { didYouMean, oneOf, type Problems } from './problems.ts';
+
+/** What stands behind one entry of an inventory. */
+export interface ToolGroup {
+  readonly locked: boolean;
+  readonly tools: readonly CompiledTool[];
+  /** Why tools that the entry names and nobody has are passed over. Absent: such a name is a mistake. */
+  readonly unavailable?: string | undefined;
+}
+
+export interface GrantOptions {
+  readonly declared: Declared;
+  readonly agent: string;
+  /** The group of an entry, or undefined when it could not be loaded, which has been told. */
+  readonly groupOf: (entry: ToolsEntry) => ToolGroup | undefined;
+  readonly models: readonly ModelRef[];
+  readonly problems: Problems;
+}
+
+export interface GrantWithHands {
+  readonly grant: Grant;
+  readonly tools: Toolset;
+}
+
+interface Member {
+  readonly entry: ToolsEntry;
+  readonly alias: string;
+  readonly own: string;
+  readonly locked: boolean;
+  /** Undefined: the entry names it and nobody has it. */
+  readonly tool: CompiledTool | undefined;
+  readonly why: string;
+}
+
+/** All that the operator allows one agent, and the tools that do it. Wrong names are added to `problems`. */
+export function grantOf({ declared, agent, groupOf, models, problems }: GrantOptions): GrantWithHands {
+  const found = resolve(inventoryLevels(declared.bundle, agent), 'tools');
+  const members: Member[] = [];
+  const aliases = new Map<string, Path>();
+  for (const [index, entry] of (found?.value ?? []).entries()) {
+    const path: Path = [...(found?.from ?? []), index];
+    const alias = entry.alias ?? entry.name;
+    const first = aliases.get(alias);
+    if (first !== undefined) {
+      problems.add('bundle_conflict', {
+        place: declared.place([...path, entry.alias === undefined ? 'name' : 'alias']),
+        found: `${declared.quoted([...path, 'alias'], alias)} again, first at ${declared.place(first)}`,
+        wanted: 'another alias for each group',
+      });
+      continue;
+    }
+    aliases.set(alias, path);
+    if (!/^[A-Za-z0-9_-]{1,48}$/.test(alias)) {
+      problems.add('bundle_invalid', {
+        place: declared.place([...path, 'name']),
+        found: declared.quoted([...path, 'name'], alias),
+        wanted: 'at most 48 letters, digits, _ and -',
+        hint: 'or give the group an alias of these',
+      });
+      continue;
+    }
+    const group = groupOf(entry);
+    if (group !== undefined) members.push(...membersOf(entry, alias, group, path, declared, problems));
+  }
+  return assembleGrant(members, pickable(declared, agent, models), models);
+}
+
+/** The tools of a group that its entry allows. */
+function membersOf(
+  entry: ToolsEntry,
+  alias: string,
+  group: ToolGroup,
+  path: Path,
+  { place, quoted }: Declared,
+  problems: Problems,
+): readonly Member[] {
+  const names = group.tools.map(({ own }) => own);
+  const why = group.unavailable;
+  const unknown = (at: Path, name: string): void => {
+    const hint = didYouMean(name, names);
+    const wanted = hint === undefined ? oneOf(names) : undefined;
+    problems.add('bundle_unknown_name', {
+      place: place(at),
+      found: `no tool ${quoted(at, name)} in ${entry.name}`,
+      wanted,
+      hint,
+    });
+  };
+  const allowed = new Set(entry.allowed ?? names);
+  for (const [index, name] of (entry.allowed ?? []).entries()) {
+    if (!names.includes(name) && why === undefined) unknown([...path, 'allowed', index], name);
+  }
+  for (const key of ['tool_traits', 'tool_claims'] as const) {
+    for (const name of Object.keys(entry[key] ?? {})) {
+      if (!names.includes(name) && why === undefined) unknown([...path, key, name], name);
+    }
+  }
+  const base = { entry, alias, locked: group.locked, why: why ?? '' };
+  const has = group.tools.filter(({ own }) => allowed.has(own)).map((tool) => ({ ...base, own: tool.own, tool }));
+  const missing = [...allowed].filter((name) => why !== undefined && !names.includes(name));
+  return [...has, ...missing.map((own) => ({ ...base, own, tool: undefined }))];
+}
+
+/** Ordered by the name that the model sees, so that the order in the file is never part of the prompt. */
+function assembleGrant(
+  members: readonly Member[],
+  supportedModels: readonly PickableModel[],
+  models: readonly ModelRef[],
+): GrantWithHands {
+  const names = modelNames(members.filter(({ tool }) => tool !== undefined));
+  const granted: GrantedTool[] = [];
+  const unavailable: UnavailableTool[] = [];
+  const tools = new Map<string, ReturnType<typeof toolOf>>();
+  let next = 0;
+  for (const { entry, alias, own, locked, tool, why } of members) {
+    if (tool === undefined) {
+      unavailable.push({ name: own, group: alias, own, why });
+      continue;
+    }
+    const name = names[next++] ?? own;
+    const traits = entry.tool_traits?.[own];
+    const definition = { name, ...tool.definition, ...traitsOf(traits), group: alias };
+    granted.push({ definition, own, locked, needs: entry.tool_claims?.[own] });
+    tools.set(name, toolOf(tool, definition));
+  }
+  const order = (left: string, right: string) => (left < right ? -1 : 1);
+  return {
+    grant: {
+      tools: granted.sort((left, right) => order(left.definition.name, right.definition.name)),
+      unavailable: unavailable.sort((left, right) => order(left.name, right.name)),
+      supportedModels,
+      models,
+    },
+    tools,
+  };
+}
+
+function traitsOf(traits: Traits | undefined): Partial<CompiledTool['definition']> {
+  if (traits === undefined) return {};
+  const { effect, approval, timeout_ms, repeatable } = traits;
+  return {
+    ...(effect === undefined ? {} : { effect }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
+    ...(repeatable === undefined ? {} : { repeatable }),
+  };
+}
+
+/** A row that says no more than provider and model is the model that the agent would use anyway, with all that is said there. */
+function pickable({ bundle }: Declared, agent: string, models: readonly ModelRef[]): readonly PickableModel[] {
+  const rows = resolve(behaviourLevels(bundle, agent), 'supported_models')?.value ?? [];
+  return rows.map(({ label, ...declared }) => {
+    const ref = modelOf(declared);
+    const same = models.find(({ provider, model }) => provider === ref.provider && model === ref.model);
+    return { ref: { ...same, ...ref }, label: label ?? ref.model };
+  });
+}

@@ -1,0 +1,161 @@
+import path from 'node:path';
+import type { z } from 'zod';
+import { systemClock, type Clock } from '../base/clock.ts';
+import { digest } from '../base/digest.ts';
+import { TreadleError } from '../base/errors.ts';
+import { isObject, toJson } from '../base/json.ts';
+import { frameOf } from '../assembly/frame.ts';
+import { agentsOf } from '../assembly/resolve.ts';
+import type { Bundle } from '../domain/bundle.ts';
+import type { AccountStore, AgentSource, SelectionStore } from '../kernel/ports.ts';
+import type { BuiltinGroup } from '../kernel/tool.ts';
+import { activeByDefault as shippedByDefault } from '../plugins/shipped.ts';
+import { activePlugins, type ActivePlugin } from './active-plugins.ts';
+import { createAgentSource, type LoadedAgent } from './agent-source.ts';
+import { readText } from './bundle-files.ts';
+import { checkPlanning, checkRoles, checkStructure, checkToolChoice } from './check-bundle.ts';
+import { declare } from './declare.ts';
+import type { Environment } from './environment.ts';
+import { explain, type Explained } from './explain.ts';
+import { grantOf } from './grant.ts';
+import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts';
+import { checkSkills, NamedFiles } from './named-files.ts';
+import { loadToolGroups } from './tool-groups.ts';
+
+export type { LoadedAgent } from './agent-source.ts';
+export type { Notice } from './problems.ts';
+
+export interface LoadOptions {
+  /** Variables for `${…}`. */
+  readonly environment: Environment;
+  /** Tool groups by the name after `builtin/`. */
+  readonly builtins: ReadonlyMap<string, BuiltinGroup>;
+  /** By plugin id: what it can be configured with. */
+  readonly plugins: ReadonlyMap<string, z.ZodType>;
+  /** Ids of plugins that are active without being named; those of the shipped plugins when absent. */
+  readonly activeByDefault?: ReadonlySet<string>;
+  readonly clock?: Clock;
+}
+
+/** A bundle that has been read, checked and connected to its tools. Nothing in it changes; an edited file is loaded anew. */
+export interface LoadedBundle {
+  /** The file, as it was named. */
+  readonly file: string;
+  /** Where the files that a bundle names are, such as a model's script. */
+  readonly folder: string;
+  readonly id: string;
+  readonly bundle: Bundle;
+  /** Digest of the content, of the files that it names too: an edit changes it, a comment in the YAML does not. */
+  readonly revision: string;
+  /** Ids, in the order of the file. Never empty. */
+  readonly agents: readonly string[];
+  readonly defaultAgent: string;
+  /** Plugins to install, in the order in which they were known. */
+  readonly plugins: readonly ActivePlugin[];
+  readonly notices: readonly Notice[];
+  /** The id of an agent; the default one when no name is given. Throws `bundle_unknown_name`. */
+  agentNamed(name?: string): string;
+  /** Throws `bundle_unknown_name`. */
+  agent(id: string): LoadedAgent;
+  agentSource(selections?: SelectionStore, accounts?: AccountStore): AgentSource;
+  /** Each setting of an agent with the place that it comes from. */
+  explain(agent: string): readonly Explained[];
+}
+
+/**
+ * Load a bundle and the tool modules that it names.
+ *
+ * Throws a BundleError with all that is wrong, or nothing starts half-configured. Modules are imported: their code runs.
+ */
+export async function loadBundle(file: string, options: LoadOptions): Promise<LoadedBundle> {
+  const declared = declare(readText(file, file), file, options.environment);
+  const { bundle } = declared;
+  const folder = path.dirname(path.resolve(file));
+  const problems = new Problems();
+  const notices = new Notices();
+  const { agents, defaultAgent } = agentsOf(bundle);
+  checkStructure(declared, agents, problems);
+  const configs = options.plugins;
+  const plugins = activePlugins(
+    declared,
+    { configs, byDefault: options.activeByDefault ?? shippedByDefault },
+    problems,
+  );
+  const files = new NamedFiles(folder, declared, problems);
+  const hasPlanner = plugins.some(({ id }) => id.startsWith('planner.'));
+  const { groups, digests } = await loadToolGroups(agents, { ...options, declared, folder, problems, notices });
+  const parts = agents.map((agent) => {
+    const { role, models } = checkRoles(declared, agent, problems, notices);
+    checkPlanning(declared, agent, hasPlanner, problems, notices);
+    checkSkills(declared, agent, folder, problems, notices);
+    const granted = grantOf({ declared, agent, models, problems, groupOf: (entry) => groups.get(entry) });
+    checkToolChoice(declared, agent, granted.grant, problems, notices);
+    const gateIterations = iterationsOf(plugins);
+    const frame = frameOf(bundle, agent, { systemPrompt: files.prompt(agent), gateIterations, hasPlanner });
+    return { frame, role, ...granted };
+  });
+  files.readScripts(bundle);
+  if (
+    bundle.models === undefined &&
+    parts.some(({ grant }) => grant.models.some(({ provider }) => provider === 'auto'))
+  ) {
+    notices.add(file, 'no models are declared: the provider is chosen by the keys that there are');
+  }
+  problems.throwIfAny();
+  const id = bundle.id ?? idOf(file);
+  const revision = digest({ bundle: toJson(bundle), modules: digests, files: files.digests });
+  const byId = new Map(parts.map((part): [string, LoadedAgent] => [part.frame.id, { bundle: id, revision, ...part }]));
+  const agentNamed = (name = defaultAgent): string => {
+    if (byId.has(name)) return name;
+    const hint = didYouMean(name, agents);
+    const wanted = hint === undefined ? oneOf(agents) : undefined;
+    throw new TreadleError('bundle_unknown_name', {
+      place: file,
+      found: `no agent ${JSON.stringify(name)}`,
+      wanted,
+      hint,
+    });
+  };
+  const agent = (name: string): LoadedAgent => {
+    const found = byId.get(agentNamed(name));
+    if (found === undefined) throw new Error('Treadle bug: an agent was named and is not there');
+    return found;
+  };
+  return {
+    file,
+    folder,
+    id,
+    bundle,
+    revision,
+    agents,
+    defaultAgent,
+    plugins,
+    notices: notices.all,
+    agentNamed,
+    agent,
+    agentSource: (selections, accounts) =>
+      createAgentSource({
+        agent: (name) => byId.get(name),
+        agentNamed,
+        selections,
+        accounts,
+        clock: options.clock ?? systemClock,
+      }),
+    explain: (name) => explain(declared, agent(name)),
+  };
+}
+
+function iterationsOf(plugins: readonly ActivePlugin[]): number | undefined {
+  const config = plugins.find(({ id }) => id === 'gate.endless_loop')?.config;
+  const most = isObject(config) ? config['max_iterations'] : undefined;
+  return typeof most === 'number' ? most : undefined;
+}
+
+/** `desk` for `agents/desk.yaml`. */
+function idOf(file: string): string {
+  const name = path
+    .basename(file)
+    .replace(/\.[^.]+$/, '')
+    .replace(/[^\w.-]+/g, '-');
+  return /^[A-Za-z0-9]/.test(name) ? name.slice(0, 64) : 'bundle';
+}

@@ -1,0 +1,94 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { shortDigest } from '../base/digest.ts';
+import { isObject } from '../base/json.ts';
+import { behaviourLevels, inventoryLevels, resolve, resolvePrompt, type Path } from '../assembly/resolve.ts';
+import type { Bundle } from '../domain/bundle.ts';
+import { insideFolder, readText } from './bundle-files.ts';
+import type { Declared } from './declare.ts';
+import type { Notices, Problems } from './problems.ts';
+
+/** Text files that a bundle names. A file that cannot be read is a problem, and empty. */
+export class NamedFiles {
+  /** By the name in the bundle. */
+  readonly digests: Record<string, string> = {};
+  readonly #folder: string;
+  readonly #declared: Declared;
+  readonly #problems: Problems;
+
+  constructor(folder: string, declared: Declared, problems: Problems) {
+    this.#folder = folder;
+    this.#declared = declared;
+    this.#problems = problems;
+  }
+
+  prompt(agent: string): string {
+    const found = resolvePrompt(behaviourLevels(this.#declared.bundle, agent));
+    if (found === undefined) return '';
+    return found.key === 'system_prompt_file' ? this.#read(found.value, found.from) : found.value;
+  }
+
+  /** The scripts of scripted models are read by whoever runs them; here they have to exist, and count for the revision. */
+  readScripts(bundle: Bundle): void {
+    const visit = (value: unknown, at: Path): void => {
+      if (Array.isArray(value)) value.forEach((item, index) => visit(item, [...at, index]));
+      else if (isObject(value)) {
+        for (const [key, item] of Object.entries(value)) {
+          if (key === 'script' && typeof item === 'string') this.#read(item, [...at, key]);
+          else visit(item, [...at, key]);
+        }
+      }
+    };
+    visit(bundle.models, ['models']);
+    visit(bundle.config?.role_models, ['config', 'role_models']);
+    for (const [agent, { role_models }] of Object.entries(bundle.config?.react ?? {})) {
+      visit(role_models, ['config', 'react', agent, 'role_models']);
+    }
+  }
+
+  #read(named: string, at: Path): string {
+    try {
+      const place = this.#declared.place(at);
+      const text = readText(insideFolder(this.#folder, named, place), place);
+      this.digests[named] = shortDigest(text);
+      return text;
+    } catch (error) {
+      this.#problems.take(error);
+      return '';
+    }
+  }
+}
+
+/** This version reads no skills: a folder without any is a remark, one with skills would be silently ignored. */
+export function checkSkills(
+  declared: Declared,
+  agent: string,
+  folder: string,
+  problems: Problems,
+  notices: Notices,
+): void {
+  const found = resolve(inventoryLevels(declared.bundle, agent), 'skills');
+  const root = found?.value.custom_root;
+  if (root === undefined) return;
+  const at = [...(found?.from ?? []), 'custom_root'];
+  const place = declared.place(at);
+  const entries = entriesOf(path.resolve(folder, root));
+  if (entries === undefined) {
+    notices.add(place, `there is no folder ${declared.quoted(at, root)}: the agent has no skills`);
+    return;
+  }
+  if (entries.length === 0) return;
+  problems.add('bundle_not_supported', {
+    place,
+    found: `a folder with ${entries.length} entries for skills, which are not supported yet`,
+    hint: 'remove custom_root',
+  });
+}
+
+function entriesOf(folder: string): readonly string[] | undefined {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return undefined;
+  }
+}

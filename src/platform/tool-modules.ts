@@ -1,0 +1,109 @@
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { shortDigest } from '../base/digest.ts';
+import { TreadleError } from '../base/errors.ts';
+import { isObject } from '../base/json.ts';
+import { insideFolder, readText } from './bundle-files.ts';
+import { compileTool, type CompiledTool } from './catalog.ts';
+
+export interface LoadedModule {
+  readonly tools: readonly CompiledTool[];
+  /** Changes when the file does. Only the module's own file: what it imports is the author's to version. */
+  readonly digest: string;
+}
+
+/** A module is imported once a content: an edited file is imported again, under another URL. */
+const firstDigest = new Map<string, string>();
+
+/**
+ * Load the tools of a module: a file in the folder of the bundle, or an npm package that can be found from there.
+ *
+ * The module is run: tools are the operator's code. It exports tools one by one, or `tools`, a list. Throws
+ * `bundle_unreadable`, `tool_module` or `tool_schema` with `place`, where the bundle names it.
+ */
+export async function loadToolModule(named: string, folder: string, place: string): Promise<LoadedModule> {
+  const file = locate(named, folder, place);
+  const digest = shortDigest(readText(file, place));
+  const first = firstDigest.get(file) ?? digest;
+  firstDigest.set(file, first);
+  const url = `${pathToFileURL(file).href}${first === digest ? '' : `?v=${digest}`}`;
+  let module: unknown;
+  try {
+    module = await import(url);
+  } catch (cause) {
+    throw new TreadleError('tool_module', {
+      place,
+      found: `${named}, which fails: ${cause instanceof Error ? cause.message : String(cause)}`,
+      wanted: 'a module that can be imported',
+      cause,
+    });
+  }
+  const tools = exported(module, named, place).map(([at, spec]) => compileTool(spec, `${place}: ${named} ${at}`));
+  if (tools.length === 0) {
+    throw new TreadleError('tool_module', {
+      place,
+      found: `${named}, which exports no tool`,
+      wanted: 'exported tools, or a list of them called tools',
+      hint: 'write export const add = defineTool({ … })',
+    });
+  }
+  const twice = tools.find(({ own }, index) => tools.findIndex((one) => one.own === own) !== index);
+  if (twice !== undefined) {
+    throw new TreadleError('tool_module', {
+      place,
+      found: `${named} with two tools called ${twice.own}`,
+      wanted: 'one',
+    });
+  }
+  return { tools, digest };
+}
+
+function locate(named: string, folder: string, place: string): string {
+  const isFile = /^\.\.?[/\\]/.test(named) || path.isAbsolute(named) || /\.[cm]?[jt]s$/.test(named);
+  if (isFile) return insideFolder(folder, named, place);
+  if (/^(@[\w.-]+\/)?[\w-][\w.-]*(\/[\w./-]+)?$/.test(named)) {
+    try {
+      const found = createRequire(path.join(folder, 'bundle.js')).resolve(named);
+      if (path.isAbsolute(found)) return found; // Node's own modules are not files and bring no tools
+    } catch (cause) {
+      const isClosed = isObject(cause) && cause['code'] === 'ERR_PACKAGE_PATH_NOT_EXPORTED';
+      if (isClosed) {
+        throw new TreadleError('tool_module', {
+          place,
+          found: `"${named}", which can only be imported by a module`,
+          wanted: 'a package that can be found from here',
+          hint: `write a file ./tools.js with export * from '${named}', and name that`,
+          cause,
+        });
+      }
+      throw new TreadleError('tool_module', {
+        place,
+        found: `"${named}", which is not installed`,
+        wanted: 'builtin/ and a group, a file such as ./tools/notes.ts, or an installed package',
+        hint: `write ./${named} for a file, or npm install ${named}`,
+        cause,
+      });
+    }
+  }
+  throw new TreadleError('tool_module', {
+    place,
+    found: `"${named}"`,
+    wanted: 'builtin/ and a group, a file such as ./tools/notes.ts, or an installed package',
+  });
+}
+
+/** What looks like a tool, with the name of the export. Anything else that a module exports is its own business. */
+function exported(module: unknown, named: string, place: string): readonly (readonly [string, unknown])[] {
+  if (!isObject(module)) return [];
+  const list = module['tools'];
+  if (Array.isArray(list)) return list.map((spec: unknown, index) => [`tools[${index}]`, spec] as const);
+  if (list !== undefined && !isObject(list)) {
+    throw new TreadleError('tool_module', {
+      place,
+      found: `${named} with tools that is no list`,
+      wanted: 'a list of tools',
+    });
+  }
+  return Object.entries(module).filter(([, value]) => isObject(value) && 'run' in value && 'name' in value);
+}

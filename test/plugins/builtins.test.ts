@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { canonicalJson } from '../../src/base/json.ts';
+import { builtinGroups } from '../../src/platform/builtins.ts';
+import { compileTool } from '../../src/platform/catalog.ts';
+
+const all = [...builtinGroups.values()].flatMap((group) =>
+  group.tools.map((spec) => ({ group: group.name, ...compileTool(spec, group.name) })),
+);
+
+test('the groups are these, and the two that every agent needs are locked', () => {
+  const names = [...builtinGroups.values()].map(({ name, locked, tools }) => [
+    name,
+    locked,
+    ...tools.map((one) => one.name),
+  ]);
+  assert.deepEqual(names, [
+    ['io', true, 'tool_call'],
+    ['context', true, 'context_read'],
+    ['math', false, 'calculate'],
+    ['time', false, 'time_now', 'time_convert', 'time_difference'],
+    ['ask_user', false, 'ask_user'],
+  ]);
+  for (const [key, { name }] of builtinGroups) assert.equal(key, name);
+});
+
+test('no two tools share a name, so a model sees each under its own', () => {
+  assert.equal(new Set(all.map((one) => one.own)).size, all.length);
+});
+
+test('none of them changes anything or needs an approval', () => {
+  for (const { own, definition } of all) {
+    assert.equal(definition.effect, 'read', own);
+    assert.equal(definition.approval, undefined, own);
+  }
+});
+
+test('a key that no tool reads is a problem, never ignored', () => {
+  for (const { own, hands } of all) assert.match(hands.validate({ surprise: 1 }).join(), /surprise/, own);
+});
+
+test('what they cost in the prompt is bounded', (t) => {
+  const bytes = canonicalJson(
+    all.map(({ own, definition: { description, inputSchema } }) => ({ own, description, inputSchema })),
+  ).length;
+  t.diagnostic(`${bytes} bytes for ${all.length} tools`);
+  assert.ok(bytes < 6_000, `${bytes} bytes`);
+});
