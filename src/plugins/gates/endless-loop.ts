@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { key } from '../../domain/bundle-key.ts';
 import { definePlugin } from '../../kernel/plugin.ts';
 import { deny } from '../../kernel/verdict.ts';
 
 const config = z.strictObject({
-  /** Model calls a turn. Absent: the agent's own limit, which holds in any case. */
-  max_iterations: z.int().min(1).max(1_000).optional(),
-  /** The iteration from which on the model is told how many are left. */
-  warning_at: z.int().min(1).max(1_000).optional(),
+  max_iterations: key(z.int().min(1).max(1_000), "Model calls a turn. The agent's own limit holds in any case.", {
+    default: "the agent's own limit",
+  }),
+  warning_at: key(z.int().min(1).max(1_000), 'The iteration from which on the model is told how many are left.', {
+    default: 'the last one, where `max_iterations` is set',
+  }),
 });
 
 /**

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { canonicalJson, type Json } from '../../base/json.ts';
 import { head, utf8Length } from '../../base/text.ts';
+import { key } from '../../domain/bundle-key.ts';
 import { definePlugin } from '../../kernel/plugin.ts';
 import { hold } from '../../kernel/verdict.ts';
 
 const config = z.strictObject({
-  /** Milliseconds until no answer becomes a denial. Absent: the question waits for ever. */
-  expires_in_ms: z.int().min(1_000).optional(),
+  expires_in_ms: key(z.int().min(1_000), 'Milliseconds until no answer becomes a denial.', {
+    default: 'the question waits for ever',
+  }),
 });
 
 /** Holds every action of a tool that is declared with `approval: ask` until a person has answered. */

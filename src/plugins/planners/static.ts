@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { key, requiredKey } from '../../domain/bundle-key.ts';
 import { definePlugin } from '../../kernel/plugin.ts';
 
 const step = z.union([
@@ -10,9 +11,8 @@ const step = z.union([
 ]);
 
 const config = z.strictObject({
-  /** Each a title, or a title with a detail. */
-  steps: z.array(step).min(1).max(50),
-  summary: z.string().min(1).optional(),
+  steps: requiredKey(z.array(step).min(1).max(50), 'The steps in order, each a title or `{title, detail}`.'),
+  summary: key(z.string().min(1), 'What the plan is for, in a sentence.', { default: 'nothing' }),
 });
 
 /** Answers every request for a plan with the steps that the bundle lists. */
