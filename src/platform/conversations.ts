@@ -83,6 +83,15 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
     return fact;
   }
 
+  /** A person's slip is told to that person, who can put it right; the model would only see that its action was refused. */
+  function checkEdit({ turn }: Conversation, { request, decision, arguments: given }: FactPayload<'hitl.responded'>): void {
+    const id = turn?.requests.find((one) => one.request === request)?.action;
+    const name = turn?.current?.actions.find((one) => one.action.id === id)?.action.name;
+    if (turn === undefined || name === undefined || decision !== 'edit' || given === undefined) return;
+    const problems = ports.agents.tools(turn.agent).get(name)?.validate(given) ?? [];
+    if (problems.length > 0) throw new TreadleError('answer_invalid', { place: request, found: problems.join('; '), wanted: `arguments that ${name} takes` });
+  }
+
   return {
     async start({ agent, userId = 'local', tenant = 'local' } = {}) {
       const name = agentNamed(agent);
@@ -106,6 +115,7 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
     async answer(id, answer) {
       const conversation = await folded(id);
       const payload = checkedAnswer(conversation, answer);
+      checkEdit(conversation, payload);
       const { fact } = await log.post(id, { type: 'hitl.responded', payload, key: answer.request, turnId: conversation.turn?.id });
       if (fact.type !== 'hitl.responded' || JSON.stringify(fact.payload) !== JSON.stringify(payload)) {
         throw new TreadleError('request_answered', { place: answer.request, hint: 'somebody was faster; read the conversation again' });

@@ -1,0 +1,122 @@
+import type { Instant } from '../base/clock.ts';
+import { shortDigest } from '../base/digest.ts';
+import { canonicalJson, toJson, type Json } from '../base/json.ts';
+import type { FactPayload } from './event.ts';
+import type { ModelFailure } from './model.ts';
+import type { StopKind } from './status.ts';
+import type { Effect, Observation } from './tool.ts';
+import type { Usage } from './usage.ts';
+
+/** What surrounds every entry. An entry that changes keeps its id and its position. */
+export interface Placed {
+  readonly id: string;
+  /** Place in the conversation, from 1. */
+  readonly position: number;
+  /** Sequence number of the fact that last changed it: what a reader has seen up to a fact is known by it. */
+  readonly revision: number;
+  /** When it began. */
+  readonly at: Instant;
+  /** Number of the turn it belongs to; absent for what no turn has begun on. */
+  readonly turn?: number;
+  /** What people read of it where nothing else fits. */
+  readonly text: string;
+}
+
+/** A person was asked about an action or a plan, and perhaps has answered. */
+export interface Asked extends FactPayload<'hitl.requested'> {
+  readonly at: Instant;
+  readonly answer?: FactPayload<'hitl.responded'>;
+  readonly answeredAt?: Instant;
+  /** Nobody will answer: why. */
+  readonly cancelled?: string;
+}
+
+/** One attempt at a model call. */
+export interface CallAttempt {
+  readonly provider: string;
+  readonly model: string;
+  readonly at: Instant;
+  readonly ms?: number;
+  readonly failure?: ModelFailure;
+}
+
+export interface ActionData {
+  readonly name: string;
+  /** What it runs with: the model's, or what a gate or a person made of it. */
+  readonly arguments: Json;
+  /** What the model asked for, where that is something else. */
+  readonly askedFor?: Json;
+  readonly revisedBy?: string;
+  readonly effect?: Effect;
+  readonly state: 'asked' | 'waiting' | 'running' | 'done';
+  readonly startedAt?: Instant;
+  readonly ms?: number;
+  readonly observation?: Observation;
+  readonly verdicts: readonly FactPayload<'gate.verdict'>[];
+  readonly requests: readonly Asked[];
+}
+
+export interface CallData {
+  /** From 1 within the turn. */
+  readonly iteration: number;
+  /** What the call is for; absent for the agent's own decision. */
+  readonly purpose?: 'plan' | 'compact' | 'wrap_up';
+  readonly state: 'open' | 'done';
+  readonly attempts: readonly CallAttempt[];
+  readonly stop?: StopKind;
+  /** The model that answered, where it is not the one asked. */
+  readonly served?: string;
+  readonly usage: Usage;
+}
+
+export type NoticeKind =
+  | 'verdict'
+  | 'question'
+  | 'cancel'
+  | 'resume'
+  | 'restart'
+  | 'selection'
+  | 'skill'
+  | 'compaction'
+  | 'tool_choice'
+  | 'cache'
+  | 'account'
+  | 'subagent';
+
+/** A line of the timeline, as people and the run API read it. */
+export type Entry = Placed &
+  (
+    | {
+        readonly role: 'user';
+        readonly data: { readonly mode: 'message' | 'followup' | 'steer'; readonly by?: string };
+      }
+    /** `final`: the turn's answer. Otherwise something the model said on the way. */
+    | { readonly role: 'assistant'; readonly data: { readonly final: boolean } }
+    | { readonly role: 'thinking'; readonly data?: undefined }
+    | { readonly role: 'call'; readonly data: CallData }
+    | { readonly role: 'action'; readonly data: ActionData }
+    | {
+        readonly role: 'plan';
+        readonly data: Pick<FactPayload<'plan.result'>, 'steps' | 'source'> & { readonly requests: readonly Asked[] };
+      }
+    | {
+        readonly role: 'notice';
+        readonly data: {
+          readonly kind: NoticeKind;
+          readonly verdict?: FactPayload<'gate.verdict'>;
+          readonly requests?: readonly Asked[];
+        };
+      }
+    | {
+        readonly role: 'end';
+        readonly data: FactPayload<'agent.turn.end'> & { readonly ms: number };
+      }
+  );
+
+export type EntryRole = Entry['role'];
+export type EntryOf<R extends EntryRole> = Extract<Entry, { role: R }>;
+
+/** Changes exactly when what a reader is shown of the entry changes. */
+export function entryDigest({ role, text, data }: Entry): string {
+  return shortDigest(canonicalJson(toJson({ role, text, data })));
+}
