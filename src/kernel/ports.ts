@@ -98,13 +98,16 @@ export interface Log {
   take(conversationId: string, owner: string, ttlMs: number): MaybePromise<Lease | undefined>;
   /** The lease with a later end, or undefined when it was lost. One that ran out and that nobody took goes on. */
   renew(lease: Lease, ttlMs: number): MaybePromise<Lease | undefined>;
-  /** Lets go. Nothing happens when the lease was lost. */
-  release(lease: Lease): MaybePromise<void>;
+  /**
+   * Lets go. Nothing happens when the lease was lost. `unfinished` says that the holder stopped before it came to rest,
+   * such as at a shutdown: the conversation is ready for the next one.
+   */
+  release(lease: Lease, options?: { readonly unfinished?: boolean }): MaybePromise<void>;
   /**
    * Conversations that nobody holds and that have work, the longest waiting first: what a sweep drives.
    *
    * Work is a fact from outside that came after the last holder had taken the lease or last appended, a holder that never
-   * let go, or a status that says the run is at work. Posting, and taking, make it so; letting go settles it.
+   * let go or was not finished, or a status that says the run is at work.
    */
   ready(limit: number): MaybePromise<readonly string[]>;
   /**

@@ -488,6 +488,14 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
       assert.deepEqual(await log.ready(10), ['c1']);
     });
 
+    fact('a holder that says it is not finished leaves its work to the next', async (log) => {
+      await log.post('c1', say('hello'));
+      await log.release(await leaseOn(log, 'c1'), { unfinished: true });
+      assert.deepEqual(await log.ready(10), ['c1']);
+      await log.release(await leaseOn(log, 'c1'), { unfinished: false });
+      assert.deepEqual(await log.ready(10), []);
+    });
+
     fact('a run that waits for a person is not', async (log, clock) => {
       await log.post('c1', say('hello'));
       const lease = await leaseOn(log, 'c1', 'worker-1', 100);

@@ -154,12 +154,12 @@ export function createMemoryLog({
       return { ...lease, until: entry.until };
     },
 
-    release(lease) {
+    release(lease, { unfinished = false } = {}) {
       const entry = entries.get(lease.conversationId);
       if (entry === undefined || !holds(entry, lease)) return;
       entry.owner = undefined;
       waiting.delete(entry);
-      if (leavesWork(entry)) waiting.add(entry);
+      if (unfinished || leavesWork(entry)) waiting.add(entry);
     },
 
     ready(limit) {

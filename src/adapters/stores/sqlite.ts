@@ -182,11 +182,11 @@ export function createSqliteLog(
       });
     },
 
-    release(lease) {
+    release(lease, { unfinished = false } = {}) {
       light(() => {
         const standing = standingOf(lease.conversationId);
         if (standing === undefined || !holds(standing, lease)) return;
-        sql('release').run(standing.key, leavesWork(standing) ? clock.now() : null);
+        sql('release').run(standing.key, unfinished || leavesWork(standing) ? clock.now() : null);
       });
     },
 
