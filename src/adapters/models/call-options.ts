@@ -64,7 +64,7 @@ function responseFormat({
 /** Settings that only one provider has. */
 function providerOptionsOf(
   { tools, allowed, toolChoice: choice, responseSchema, model }: ModelRequest,
-  { key, thinking }: Dialect,
+  { key, thinking, storesAnswers }: Dialect,
 ): SharedV4ProviderOptions | undefined {
   const loose = responseSchema !== undefined && !isStrict(responseSchema);
   if (key === 'openai') {
@@ -73,7 +73,7 @@ function providerOptionsOf(
     return {
       openai: {
         // Every request carries the whole transcript, so nothing needs to be kept at the provider.
-        store: false,
+        ...(storesAnswers && { store: false }),
         ...(narrowed && choice?.mode !== 'tool' && choice?.mode !== 'none'
           ? { allowedTools: { toolNames: [...allowed], mode } }
           : {}),

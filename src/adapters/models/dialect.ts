@@ -17,6 +17,8 @@ export interface Dialect {
   readonly resultFiles: 'inside' | 'after';
   /** Files that the model made go back to it. */
   readonly returnsFiles: boolean;
+  /** The provider keeps what it is sent unless it is told not to. */
+  readonly storesAnswers: boolean;
   /** Whether the file may be sent as a file. Text files are never asked about: they go as text. */
   readonly accepts: (file: FilePart) => boolean;
   /** An action's id as the provider accepts it: ours has at most 64 characters. */
@@ -34,6 +36,7 @@ export const anthropicDialect: Dialect = {
   failures: 'marked',
   resultFiles: 'inside',
   returnsFiles: false,
+  storesAnswers: false,
   accepts: ({ mediaType }) => PICTURES.has(mediaType) || mediaType === 'application/pdf',
   wireId: same,
 };
@@ -44,6 +47,7 @@ export const openaiResponsesDialect: Dialect = {
   failures: 'plain',
   resultFiles: 'inside',
   returnsFiles: false,
+  storesAnswers: true,
   accepts: anthropicDialect.accepts,
   wireId: same,
 };
@@ -55,6 +59,7 @@ const chatId = (id: string): string => (id.length <= CHAT_ID_MAX ? id : `call_${
 export const openaiChatDialect: Dialect = {
   ...openaiResponsesDialect,
   resultFiles: 'after',
+  storesAnswers: false,
   // A PDF by URL makes the package throw.
   accepts: (file) => PICTURES.has(file.mediaType) || (file.mediaType === 'application/pdf' && file.data !== undefined),
   wireId: chatId,
@@ -67,6 +72,7 @@ export const googleDialect: Dialect = {
   // Gemini 2 takes no files inside a result, and the package then answers one call twice.
   resultFiles: 'after',
   returnsFiles: true,
+  storesAnswers: false,
   accepts: ({ mediaType }) =>
     FULL_MEDIA_TYPE.test(mediaType) && /^(image|audio|video)\/|^application\/pdf$/.test(mediaType),
   wireId: same,
