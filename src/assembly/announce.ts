@@ -1,5 +1,5 @@
 import { isoTime, type Instant } from '../base/clock.ts';
-import type { Conversation, Turn } from '../domain/conversation.ts';
+import { nextIteration, type Conversation, type Turn } from '../domain/conversation.ts';
 import type { AnnounceBlockSource } from './section.ts';
 
 /**
@@ -32,8 +32,9 @@ function section(title: string, body: string): string {
 
 function budget(turn: Turn): string {
   const { maxIterations } = turn.agent.limits;
-  const left = maxIterations - turn.calls - 1;
-  const line = `iteration ${turn.calls + 1} of ${maxIterations}`;
+  const iteration = nextIteration(turn);
+  const left = maxIterations - iteration;
+  const line = `iteration ${iteration} of ${maxIterations}`;
   return left <= 0 ? `${line}: the last one, so answer now` : line;
 }
 

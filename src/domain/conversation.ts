@@ -218,6 +218,11 @@ export function* iterationsOf(turn: Turn): Generator<Iteration> {
   if (turn.current !== undefined) yield turn.current;
 }
 
+/** The number of the iteration that the next model call belongs to: the one in work, while it has no answer. */
+export function nextIteration({ calls, current }: Turn): number {
+  return current !== undefined && current.response === undefined ? calls : calls + 1;
+}
+
 export function openActions(turn: Turn): readonly ActionState[] {
   return turn.current?.actions.filter((one) => one.observation === undefined) ?? [];
 }

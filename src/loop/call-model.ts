@@ -4,14 +4,14 @@ import { LazyAbort } from '../base/lazy-abort.ts';
 import { isPromise } from '../base/promise.ts';
 import { announce } from '../assembly/announce.ts';
 import { changedSections, render } from '../assembly/render.ts';
-import type { Turn } from '../domain/conversation.ts';
+import { nextIteration, type Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { ModelFailure, ModelRequest } from '../domain/model.ts';
 import type { Questions } from '../kernel/verdict.ts';
 import { listen, type Heard } from './listen.ts';
 import type { Backoff, Command } from './next.ts';
 import { chooseTool, type Chosen } from './tool-choice.ts';
-import { inTurn, isInterrupted, onInterrupt, openTurn, pause, tell, verdictDrafts, type Work } from './work.ts';
+import { inTurn, isOver, onInterrupt, openTurn, pause, tell, verdictDrafts, type Work } from './work.ts';
 
 type CallModel = Extract<Command, { type: 'call_model' }>;
 type Question = Questions['before:llm.request'];
@@ -24,7 +24,7 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   if (command.backoff !== undefined) {
     tell(work, 'io.status', { state: 'waiting', detail: 'the model is busy; trying again' });
     await pause(work, delayOf(command.backoff, work.ports.ids.fraction()));
-    if (isInterrupted(work)) return;
+    if (isOver(work)) return; // a steer only ends the wait: this call reads it
   }
   const turn = openTurn(work);
   const { conversation } = work.recorder;
@@ -34,7 +34,7 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
     announce: announce(conversation, work.ports.clock.now(), work.ports.blocks),
     toolChoice: chosen?.choice,
   });
-  const iteration = command.attempt === 1 ? turn.calls + 1 : turn.calls;
+  const iteration = nextIteration(turn);
   const question: Question = {
     request,
     iteration,

@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.ts';
 import { isPromise } from '../base/promise.ts';
 import { fold, openRequests, type Conversation } from '../domain/conversation.ts';
 import type { Fact } from '../domain/event.ts';
@@ -39,7 +40,10 @@ export async function drive(
     for (;;) {
       const command = next(recorder.conversation); // pure: decides
       if (command.type === 'rest' || signal?.aborted === true) break;
+      const { head } = recorder.conversation;
       await perform(work, command); // the only code that acts; what it did is appended and folded in
+      // A command that leaves no trace would be decided again for ever.
+      assert(recorder.conversation.head > head || signal?.aborted === true, `${command.type} left nothing in the log`);
     }
     await rest(work);
     return recorder.conversation;

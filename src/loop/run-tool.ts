@@ -153,7 +153,7 @@ function read(value: unknown, { tool }: Ready): Ran {
 }
 
 function thrown(error: unknown): Ran {
-  const message = (error instanceof Error ? error.message : String(toJson(error))).toWellFormed();
+  const message = (error instanceof Error ? error.message : JSON.stringify(toJson(error))).toWellFormed();
   return {
     type: 'observed',
     observation: {

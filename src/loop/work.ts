@@ -79,6 +79,12 @@ export function isInterrupted({ recorder, signal }: Work): boolean {
   return signal?.aborted === true || wantsToStop(recorder.conversation);
 }
 
+/** True when the turn is to stop, or the worker is to let go: whatever would be next, it is not for this worker now. */
+export function isOver({ recorder, signal }: Work): boolean {
+  const { turn } = recorder.conversation;
+  return signal?.aborted === true || turn === undefined || turn.cancel !== 'none';
+}
+
 function wantsToStop({ turn }: Conversation): boolean {
   return turn !== undefined && (turn.cancel !== 'none' || turn.pending.some((one) => one.mode === 'steer'));
 }
@@ -109,9 +115,9 @@ export function onInterrupt(work: Work, callback: () => void): () => void {
   return end;
 }
 
-/** Waits, unless interrupted. */
+/** Waits, until something that was said or done meanwhile ends the wait. */
 export async function pause(work: Work, ms: number): Promise<void> {
-  if (ms <= 0 || isInterrupted(work)) return;
+  if (ms <= 0 || isOver(work)) return;
   await new Promise<void>((resolve) => {
     const release = work.ports.clock.after(ms, finish);
     const end = onInterrupt(work, finish);

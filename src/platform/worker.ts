@@ -51,7 +51,10 @@ export function createWorker(ports: LoopPorts): Worker {
     const renew = async (): Promise<void> => {
       const renewed = await ports.log.renew(current, LEASE_MS);
       if (over) return;
-      if (renewed === undefined) return onLost();
+      if (renewed === undefined) {
+        onLost();
+        return;
+      }
       current = renewed;
       arm();
     };

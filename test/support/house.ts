@@ -32,7 +32,7 @@ export function aTool(
       ...definition,
     },
     validate,
-    run: run as Tool['run'],
+    run: run,
   };
   return probe === undefined ? tool : { ...tool, probe };
 }

@@ -16,21 +16,20 @@ export function brokenRules(facts: readonly Fact[], ledger: Ledger = new Map()):
   const effects = new Map<string, string>();
   const invoked = new Set<string>();
   const results = new Map<string, string>();
-  let open = false;
-  let asked = false;
+  const state = { open: false, asked: false };
   facts.forEach((fact, index) => {
     if (fact.seq !== index + 1) broken.push(`I1 seq ${fact.seq} stands at ${index + 1}`);
     switch (fact.type) {
       case 'agent.turn.start':
-        if (open && fact.payload.resumed !== true) broken.push(`a turn begins inside a turn at ${fact.seq}`);
-        open = true;
+        if (state.open && fact.payload.resumed !== true) broken.push(`a turn begins inside a turn at ${fact.seq}`);
+        state.open = true;
         break;
       case 'agent.turn.end':
-        if (!open) broken.push(`a turn ends that is not open at ${fact.seq}`);
-        open = false;
+        if (!state.open) broken.push(`a turn ends that is not open at ${fact.seq}`);
+        state.open = false;
         break;
       case 'cancel.resume':
-        open = true;
+        state.open = true;
         break;
       case 'tool.invoke':
         if (invoked.has(fact.payload.action)) broken.push(`two intents of ${fact.payload.action}`);
@@ -45,11 +44,11 @@ export function brokenRules(facts: readonly Fact[], ledger: Ledger = new Map()):
         break;
       }
       case 'llm.request':
-        asked = true;
+        state.asked = true;
         break;
       case 'llm.response':
-        if (!asked) broken.push(`an answer without a question at ${fact.seq}`);
-        asked = false;
+        if (!state.asked) broken.push(`an answer without a question at ${fact.seq}`);
+        state.asked = false;
         break;
       default:
         break;
@@ -75,7 +74,7 @@ export function brokenRules(facts: readonly Fact[], ledger: Ledger = new Map()):
       );
     }
     if (!isDeepStrictEqual(summary(whole), summary(stepwise))) broken.push('I7 the fold depends on how it was read');
-    if (!open && whole.inbox.length === 0 && next(whole).type !== 'rest')
+    if (!state.open && whole.inbox.length === 0 && next(whole).type !== 'rest')
       broken.push('I8 an ended conversation wants more');
   }
   return broken;

@@ -39,12 +39,14 @@ export function aClock(start = 1_700_000_000_000): SimulatedClock {
     },
     advance: (ms) => advanceTo(now + ms),
     async until(work) {
-      let over = false;
-      const ended = work.finally(() => (over = true));
+      const state = { over: false };
+      const ended = work.finally(() => (state.over = true));
       ended.catch(() => undefined);
-      for (let rounds = 0; !over; rounds++) {
+      const isOver = async (): Promise<boolean> => {
         await settle();
-        if (over) break;
+        return state.over;
+      };
+      for (let rounds = 0; !(await isOver()); rounds++) {
         const next = due(Infinity);
         if (next === undefined || rounds > 10_000) throw new Error('the work neither ends nor waits for the clock');
         advanceTo(next[1].at);

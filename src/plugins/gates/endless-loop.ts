@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { key } from '../../domain/bundle-key.ts';
+import { nextIteration } from '../../domain/conversation.ts';
 import { definePlugin } from '../../kernel/plugin.ts';
 import { deny } from '../../kernel/verdict.ts';
 
@@ -31,9 +32,10 @@ export const endlessLoop = definePlugin({
       return deny(`the limit of ${cap} model calls a turn is reached`, 'max_iterations');
     });
     if (max_iterations === undefined && warning_at === undefined) return;
-    host.announce('ITERATION LIMIT', ({ calls, agent }) => {
+    host.announce('ITERATION LIMIT', (turn) => {
+      const { agent } = turn;
       const cap = Math.min(max_iterations ?? Infinity, agent.limits.maxIterations);
-      const iteration = calls + 1;
+      const iteration = nextIteration(turn);
       if (iteration < (warning_at ?? cap)) return undefined;
       const left = Math.max(0, cap - iteration);
       const rest = left === 0 ? 'this is the last one' : `${left} left after this one`;
