@@ -50,76 +50,86 @@ const planning = z.union([
 const cap = (least: number, most: number) => z.int().min(least).max(most);
 
 /** How one agent behaves and what it is taught: `config.react.<agent>`. Every key may be left to a more general level. */
-export const behaviour = z.strictObject({
-  system_prompt: key(z.string(), 'What the agent is told it is.', { default: 'nothing' }),
-  system_prompt_file: key(z.string().min(1), 'A file that holds the system prompt, in the folder of the bundle.'),
-  instructions: key(z.string(), 'Another word for `system_prompt`.'),
-  additional_instructions: key(z.string(), 'Lasting teaching that follows the system prompt.', { default: 'nothing' }),
-  planning: key(planning, 'Whether a plan is made before the first model call. Needs a planner plugin.', {
-    default: false,
-  }),
-  model_role: key(z.string().min(1), 'The role whose model decides.', { default: '`models.default`, else `balanced`' }),
-  parallel_tools: key(z.boolean(), 'Whether actions of one decision run at the same time.', { default: false }),
-  max_concurrent: key(cap(1, 64), 'How many of them, when `parallel_tools` is on.', {
-    default: defaultLimits.maxConcurrent,
-  }),
-  tool_choice: key(
-    declaredToolChoice,
-    'Whether a model call has to use a tool: `auto`, `required`, `none`, `{mode: tool, name}`, or a `sequence` of these.',
-    { default: 'auto' },
-  ),
-  decision: key(
-    z.enum(['native', 'json']),
-    "How the model tells its decision: by the provider's tool calls, or as one JSON object for models without them.",
-    { default: 'native' },
-  ),
-  max_iterations: key(cap(1, 1_000), 'Model calls a turn; the one that would pass it is not made.', {
-    default: defaultLimits.maxIterations,
-  }),
-  max_actions: key(cap(1, 100), 'Actions of one decision that are carried out; the rest are told so.', {
-    default: defaultLimits.maxActions,
-  }),
-  max_faults: key(
-    cap(0, 100),
-    'Bad decisions, bad arguments and failed tools in a row that are told to the model before the turn ends.',
-    { default: defaultLimits.maxFaults },
-  ),
-  max_repeats: key(
-    cap(0, 100),
-    'The same tool, arguments and result, so often in a row, is a loop. 0: no such guard.',
-    {
-      default: defaultLimits.maxRepeats,
-    },
-  ),
-  max_attempts: key(cap(1, 20), 'Attempts at one model call, over all models of the chain.', {
-    default: defaultLimits.maxAttempts,
-  }),
-  max_pauses: key(cap(0, 100), 'Times in a row that a provider may ask to be called again.', {
-    default: defaultLimits.maxPauses,
-  }),
-  on_limit: key(
-    z.enum(['end', 'error', 'wrap_up']),
-    'At a limit: end the turn, end it as an error, or make one last call without tools.',
-    { default: 'end' },
-  ),
-  tool_timeout_ms: key(cap(1, 24 * HOUR_MS), 'Milliseconds that a tool may take.', {
-    default: defaultLimits.toolTimeoutMs,
-  }),
-  model_idle_ms: key(cap(1, HOUR_MS), 'Milliseconds without a word from the model before the call is given up.', {
-    default: defaultLimits.modelIdleMs,
-  }),
-  max_result_bytes: key(cap(256, 16_777_216), 'Bytes of one result that the model is shown; the rest stays readable.', {
-    default: defaultLimits.maxResultBytes,
-  }),
-  context_max_tokens: key(cap(1_000, 100_000_000), 'Input tokens at which older turns are compacted.', {
-    default: 'when the provider says that it is too much',
-  }),
-  supported_models: key(z.array(supportedModel).max(100), 'Models that users may pick.', { default: 'none' }),
-  role_models: key(roles, "This agent's models for roles, over `config.role_models` and `models`."),
-  render_thinking: key(z.boolean(), 'Whether people are shown what the model thought.', { default: true }),
-  cache: later('What a costly change asks of the user.', 'remove it; every change applies to the next turn'),
-  subagents: later('Whether the agent may start others.', 'remove it; this version runs no subagents'),
-  debug_timeline: later('Extra output for debugging.', 'remove it'),
-});
+export const behaviour = z
+  .strictObject({
+    system_prompt: key(z.string(), 'What the agent is told it is.', { otherwise: 'nothing' }),
+    system_prompt_file: key(z.string().min(1), 'A file that holds the system prompt, in the folder of the bundle.'),
+    instructions: key(z.string(), 'Another word for `system_prompt`.'),
+    additional_instructions: key(z.string(), 'Lasting teaching that follows the system prompt.', {
+      otherwise: 'nothing',
+    }),
+    planning: key(planning, 'Whether a plan is made before the first model call. Needs a planner plugin.', {
+      default: false,
+    }),
+    model_role: key(z.string().min(1), 'The role whose model decides.', {
+      otherwise: '`models.default`, else `balanced`',
+    }),
+    parallel_tools: key(z.boolean(), 'Whether actions of one decision run at the same time.', { default: false }),
+    max_concurrent: key(cap(1, 64), 'How many of them, when `parallel_tools` is on.', {
+      default: defaultLimits.maxConcurrent,
+    }),
+    tool_choice: key(
+      declaredToolChoice,
+      'Whether a model call has to use a tool: `auto`, `required`, `none`, `{mode: tool, name}`, or a `sequence` of these.',
+      { default: 'auto' },
+    ),
+    decision: key(
+      z.enum(['native', 'json']),
+      "How the model tells its decision: by the provider's tool calls, or as one JSON object for models without them.",
+      { default: 'native' },
+    ),
+    max_iterations: key(cap(1, 1_000), 'Model calls a turn; the one that would pass it is not made.', {
+      default: defaultLimits.maxIterations,
+    }),
+    max_actions: key(cap(1, 100), 'Actions of one decision that are carried out; the rest are told so.', {
+      default: defaultLimits.maxActions,
+    }),
+    max_faults: key(
+      cap(0, 100),
+      'Bad decisions, bad arguments and failed tools in a row that are told to the model before the turn ends.',
+      { default: defaultLimits.maxFaults },
+    ),
+    max_repeats: key(
+      cap(0, 100),
+      'The same tool, arguments and result, so often in a row, is a loop. 0: no such guard.',
+      {
+        default: defaultLimits.maxRepeats,
+      },
+    ),
+    max_attempts: key(cap(1, 20), 'Attempts at one model call, over all models of the chain.', {
+      default: defaultLimits.maxAttempts,
+    }),
+    max_pauses: key(cap(0, 100), 'Times in a row that a provider may ask to be called again.', {
+      default: defaultLimits.maxPauses,
+    }),
+    on_limit: key(
+      z.enum(['end', 'error', 'wrap_up']),
+      'At a limit: end the turn, end it as an error, or make one last call without tools.',
+      { default: 'end' },
+    ),
+    tool_timeout_ms: key(cap(1, 24 * HOUR_MS), 'Milliseconds that a tool may take.', {
+      default: defaultLimits.toolTimeoutMs,
+    }),
+    model_idle_ms: key(cap(1, HOUR_MS), 'Milliseconds without a word from the model before the call is given up.', {
+      default: defaultLimits.modelIdleMs,
+    }),
+    max_result_bytes: key(
+      cap(256, 16_777_216),
+      'Bytes of one result that the model is shown; the rest stays readable.',
+      {
+        default: defaultLimits.maxResultBytes,
+      },
+    ),
+    context_max_tokens: key(cap(1_000, 100_000_000), 'Input tokens at which older turns are compacted.', {
+      otherwise: 'when the provider says that it is too much',
+    }),
+    supported_models: key(z.array(supportedModel).max(100), 'Models that users may pick.', { otherwise: 'none' }),
+    role_models: key(roles, "This agent's models for roles, over `config.role_models` and `models`."),
+    render_thinking: key(z.boolean(), 'Whether people are shown what the model thought.', { default: true }),
+    cache: later('What a costly change asks of the user.', 'remove it; every change applies to the next turn'),
+    subagents: later('Whether the agent may start others.', 'remove it; this version runs no subagents'),
+    debug_timeline: later('Extra output for debugging.', 'remove it'),
+  })
+  .meta({ id: 'behaviour' });
 export type Behaviour = z.infer<typeof behaviour>;
 export type BehaviourKey = keyof Behaviour;

@@ -4,15 +4,22 @@ import { z } from 'zod';
 const FIRST_VERSION = '0.1';
 
 interface KeyMeta {
-  /** What applies when no level of the bundle sets the key. Prose when it is not a fixed value. */
+  /** What applies when no level of the bundle sets the key. */
   readonly default?: string | number | boolean;
+  /** The same in words, where it is not one fixed value. */
+  readonly otherwise?: string;
   readonly since?: string;
 }
 
 /** An optional key of a bundle, with the sentence and the facts that its documentation is made of. */
 export function key<S extends z.ZodType>(schema: S, about: string, meta: KeyMeta = {}): z.ZodOptional<S> {
-  const { default: fallback, since = FIRST_VERSION } = meta;
-  return schema.optional().meta({ description: about, since, ...(fallback === undefined ? {} : { fallback }) });
+  const { default: fallback, otherwise, since = FIRST_VERSION } = meta;
+  return schema.optional().meta({
+    description: about,
+    since,
+    ...(fallback === undefined ? {} : { fallback }),
+    ...(otherwise === undefined ? {} : { otherwise }),
+  });
 }
 
 /** A key that has to be there. */

@@ -44,13 +44,13 @@ export const bundle = z.strictObject({
     z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}(@[\w.-]{1,32})?$/),
     'What the app is called, such as `workspace@1`.',
     {
-      default: 'the name of the file',
+      otherwise: 'the name of the file',
     },
   ),
   config: key(config, 'How the agents behave and what they may use.'),
   surfaces: key(surfaces, 'The same as `config.surfaces`.'),
   models: key(roles, 'Models by role. `default` is the role that decides where an agent names none.', {
-    default: '`balanced`, `reasoning` and `quick` with provider `auto`',
+    otherwise: '`balanced`, `reasoning` and `quick` with provider `auto`',
   }),
   plugins: key(plugins, 'Which plugins are active, and by plugin id its configuration.'),
   'nexus.agent.react': nexusBlock,

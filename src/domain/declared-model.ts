@@ -8,21 +8,21 @@ const fields = {
     'Who serves the model, such as `anthropic`, `openai`, `google` or `scripted`; `auto` is whichever there is a key for.',
   ),
   model: key(z.string().min(1), "The provider's name for it. May be left out for `scripted` and `auto` alone."),
-  max_tokens: key(z.int().min(1).max(10_000_000), 'Most output tokens of one call.', { default: "the provider's" }),
-  temperature: key(z.number().min(0).max(2), 'Sampling temperature.', { default: "the provider's" }),
+  max_tokens: key(z.int().min(1).max(10_000_000), 'Most output tokens of one call.', { otherwise: "the provider's" }),
+  temperature: key(z.number().min(0).max(2), 'Sampling temperature.', { otherwise: "the provider's" }),
   effort: key(modelRef.shape.effort.unwrap(), 'How hard to think, where the provider has such a setting.', {
-    default: "the provider's",
+    otherwise: "the provider's",
   }),
   context_window: key(z.int().min(1).max(100_000_000), 'Tokens that fit into one call, input and output.', {
-    default: 'what is known of the model',
+    otherwise: 'what is known of the model',
   }),
   base_url: key(z.url({ protocol: /^https?$/ }), 'Where the model is reached, for a local or compatible server.', {
-    default: "the provider's",
+    otherwise: "the provider's",
   }),
   api_key_env: key(
     z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/),
     'Name of the environment variable that holds the API key. The key itself never stands in a bundle.',
-    { default: "the provider's usual variable" },
+    { otherwise: "the provider's usual variable" },
   ),
   script: key(z.string().min(1), 'For `scripted`: the file that holds the script, relative to the bundle.'),
   options: key(
@@ -32,27 +32,30 @@ const fields = {
 };
 
 /** One way to reach a model, as a bundle writes it. */
-export const declaredModel = z.strictObject(fields).superRefine(hasModel);
+export const declaredModel = z.strictObject(fields).superRefine(hasModel).meta({ id: 'model' });
 export type DeclaredModel = z.infer<typeof declaredModel>;
 
 /** A model that users may pick. */
 export const supportedModel = z
   .strictObject({
     ...fields,
-    label: key(z.string().min(1), 'What people read in the menu.', { default: 'the model name' }),
+    label: key(z.string().min(1), 'What people read in the menu.', { otherwise: 'the model name' }),
   })
-  .superRefine(hasModel);
+  .superRefine(hasModel)
+  .meta({ id: 'supported_model' });
 export type SupportedModel = z.infer<typeof supportedModel>;
 
 /** What a role stands for: a model, a chain whose next one is tried when the one before cannot answer, or another role. */
-export const roleValue = z.union([
-  z.string().min(1),
-  declaredModel,
-  z
-    .array(z.union([z.string().min(1), declaredModel]))
-    .min(1)
-    .max(20),
-]);
+export const roleValue = z
+  .union([
+    z.string().min(1),
+    declaredModel,
+    z
+      .array(z.union([z.string().min(1), declaredModel]))
+      .min(1)
+      .max(20),
+  ])
+  .meta({ id: 'role' });
 export type RoleValue = z.infer<typeof roleValue>;
 
 export const roles = z.record(z.string().min(1), roleValue);

@@ -2,27 +2,35 @@ import { z } from 'zod';
 import { key, later, refuse, requiredKey } from './bundle-key.ts';
 import { effect } from './tool.ts';
 
-const traits = z.strictObject({
-  effect: key(effect, 'What a repetition would do to the world.', { default: "the tool's own" }),
-  approval: key(z.enum(['never', 'ask']), '`ask`: a person is asked before every run.', { default: "the tool's own" }),
-  timeout_ms: key(z.int().min(0).max(86_400_000), 'Milliseconds that this tool may take. 0: as long as it wants.', {
-    default: "the tool's own",
-  }),
-  repeatable: key(z.boolean(), 'Calling it again with the same arguments is no loop.', { default: "the tool's own" }),
-});
+const traits = z
+  .strictObject({
+    effect: key(effect, 'What a repetition would do to the world.', { otherwise: "the tool's own" }),
+    approval: key(z.enum(['never', 'ask']), '`ask`: a person is asked before every run.', {
+      otherwise: "the tool's own",
+    }),
+    timeout_ms: key(z.int().min(0).max(86_400_000), 'Milliseconds that this tool may take. 0: as long as it wants.', {
+      otherwise: "the tool's own",
+    }),
+    repeatable: key(z.boolean(), 'Calling it again with the same arguments is no loop.', {
+      otherwise: "the tool's own",
+    }),
+  })
+  .meta({ id: 'traits' });
 export type Traits = z.infer<typeof traits>;
 
-const need = z.strictObject({
-  provider: requiredKey(z.string().min(1), 'The connected account that is needed.'),
-  claims: requiredKey(z.array(z.string().min(1)).min(1), 'The rights that are needed in it, all of them.'),
-});
+const need = z
+  .strictObject({
+    provider: requiredKey(z.string().min(1), 'The connected account that is needed.'),
+    claims: requiredKey(z.array(z.string().min(1)).min(1), 'The rights that are needed in it, all of them.'),
+  })
+  .meta({ id: 'need' });
 
 const granted = {
   name: requiredKey(z.string().min(1), 'What people call the group.'),
   alias: key(z.string().regex(/^[A-Za-z0-9_-]{1,48}$/), 'What selections and prompts call the group.', {
-    default: 'the name',
+    otherwise: 'the name',
   }),
-  allowed: key(z.array(z.string().min(1)), 'The tools of the group that are granted.', { default: 'all of them' }),
+  allowed: key(z.array(z.string().min(1)), 'The tools of the group that are granted.', { otherwise: 'all of them' }),
   tool_traits: key(z.record(z.string(), traits), 'By tool: traits that stand over its own.'),
   tool_claims: key(z.record(z.string(), need), 'By tool: rights in a connected account without which it is inactive.'),
 };
@@ -62,12 +70,14 @@ export type PythonTools = z.infer<typeof pythonTools>;
 /** An entry that this version can carry out. */
 export type ToolsEntry = ModuleTools | PythonTools;
 
-const toolsEntry = z.discriminatedUnion('kind', [
-  moduleTools,
-  pythonTools,
-  laterTools('mcp', 'The tools of an MCP server.'),
-  laterTools('named_service', 'Objects of a named service.'),
-]) as unknown as z.ZodType<ToolsEntry>; // the kinds of later versions never get through
+const toolsEntry = z
+  .discriminatedUnion('kind', [
+    moduleTools,
+    pythonTools,
+    laterTools('mcp', 'The tools of an MCP server.'),
+    laterTools('named_service', 'Objects of a named service.'),
+  ])
+  .meta({ id: 'tools' }) as unknown as z.ZodType<ToolsEntry>; // the kinds of later versions never get through
 
 const skills = z.strictObject({
   custom_root: key(z.string().min(1), 'Folder of the skills of this bundle. This version reads none.'),
@@ -75,23 +85,27 @@ const skills = z.strictObject({
 });
 
 /** What the operator lets one agent use: `config.surfaces.as_consumer.agents.<agent>`. */
-export const inventory = z.strictObject({
-  tools: key(z.array(toolsEntry).max(200), 'The tool groups that the agent is granted.', { default: 'none' }),
-  skills: key(skills, 'The skills that the agent is granted.', { default: 'none' }),
-  event_sources: later('Where events come from.', 'leave it empty or remove it; this version has no event sources'),
-});
+export const inventory = z
+  .strictObject({
+    tools: key(z.array(toolsEntry).max(200), 'The tool groups that the agent is granted.', { otherwise: 'none' }),
+    skills: key(skills, 'The skills that the agent is granted.', { otherwise: 'none' }),
+    event_sources: later('Where events come from.', 'leave it empty or remove it; this version has no event sources'),
+  })
+  .meta({ id: 'inventory' });
 export type Inventory = z.infer<typeof inventory>;
 
-export const surfaces = z.strictObject({
-  as_consumer: key(
-    z.strictObject({
-      default_agent: key(z.string().min(1), 'The agent that answers when none is named.', {
-        default: '`main`, else the first',
+export const surfaces = z
+  .strictObject({
+    as_consumer: key(
+      z.strictObject({
+        default_agent: key(z.string().min(1), 'The agent that answers when none is named.', {
+          otherwise: '`main`, else the first',
+        }),
+        agents: key(z.record(z.string(), inventory), 'By agent, `default_agent` or `default`: the grant.'),
+        mcp: later('MCP servers.', 'remove it; this version has no MCP client'),
       }),
-      agents: key(z.record(z.string(), inventory), 'By agent, `default_agent` or `default`: the grant.'),
-      mcp: later('MCP servers.', 'remove it; this version has no MCP client'),
-    }),
-    'What the agents of this bundle use.',
-  ),
-});
+      'What the agents of this bundle use.',
+    ),
+  })
+  .meta({ id: 'surfaces' });
 export type Surfaces = z.infer<typeof surfaces>;

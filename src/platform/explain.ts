@@ -4,7 +4,7 @@ import { behaviourLevels, inventoryLevels, resolve } from '../assembly/resolve.t
 import type { DeclaredAgent } from '../assembly/effective.ts';
 import type { Declared } from './declare.ts';
 
-/** A setting of one agent. `from` is `file:line:column  path`, or `default` where no level sets it. */
+/** A setting of one agent. `from` is `file:line:column  path`, or `default` where no level sets it; without a value, it says what applies. */
 export interface Explained {
   readonly key: string;
   readonly value: Json;
@@ -24,8 +24,10 @@ export function explain(
     const found = resolve(levels, key as keyof typeof behaviour.shape); // a key of the shape
     if (found !== undefined) {
       rows.push({ key, value: asWritten(found.from, toJson(found.value)), from: place(found.from) });
-    } else if (meta['fallback'] !== undefined) {
-      rows.push({ key, value: toJson(meta['fallback']), from: 'default' });
+    } else {
+      const { fallback, otherwise } = meta;
+      if (fallback !== undefined) rows.push({ key, value: toJson(fallback), from: 'default' });
+      else if (typeof otherwise === 'string') rows.push({ key, value: null, from: `default: ${otherwise}` });
     }
   }
   const tools = resolve(inventoryLevels(bundle, frame.id), 'tools');

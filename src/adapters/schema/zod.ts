@@ -46,6 +46,9 @@ function override({
 }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  // Every name is a string, and some providers refuse the keyword.
+  if (zodSchema._zod.def.type === 'record' && Object.keys(jsonSchema.propertyNames ?? {}).length === 1)
+    delete jsonSchema.propertyNames;
   if (zodSchema._zod.def.checks?.some(hasFlags) ?? false) {
     delete jsonSchema.pattern;
     delete jsonSchema.allOf;
