@@ -39,17 +39,21 @@ export async function drive(
     await markResumed(work);
     for (;;) {
       const command = next(recorder.conversation); // pure: decides
-      if (command.type === 'rest' || signal?.aborted === true) break;
+      if (command.type === 'rest' || letsGo(work)) break;
       const { head } = recorder.conversation;
       await perform(work, command); // the only code that acts; what it did is appended and folded in
       // A command that leaves no trace would be decided again for ever.
-      assert(recorder.conversation.head > head || signal?.aborted === true, `${command.type} left nothing in the log`);
+      assert(recorder.conversation.head > head || letsGo(work), `${command.type} left nothing in the log`);
     }
     await rest(work);
     return recorder.conversation;
   } finally {
     unwatch();
   }
+}
+
+function letsGo({ signal }: Work): boolean {
+  return signal?.aborted === true;
 }
 
 const PAGE = 1_000;

@@ -34,7 +34,7 @@ export interface Answer {
 /** Conversations as programs use them: start, say, drive, answer, stop, read. */
 export interface Conversations {
   /** Adds an empty conversation. Throws `bundle_unknown_name` for an agent that the bundle does not have. */
-  start(options?: { readonly agent?: string; readonly userId?: string; readonly tenant?: string }): Promise<ConversationMeta>;
+  start(options?: { readonly agent?: string | undefined; readonly userId?: string | undefined; readonly tenant?: string | undefined }): Promise<ConversationMeta>;
   /** Puts a message on record. Throws `input_invalid`, also when a gate refuses it. Nothing runs yet: `drive` does. */
   say(id: string, message: Message): Promise<Fact>;
   /** Drives until the turn ends or waits for a person. What happens on the way comes over the bus. */

@@ -5,7 +5,7 @@ import type { Json } from '../../src/base/json.ts';
 import { isPromise } from '../../src/base/promise.ts';
 import { defaultLimits, type EffectiveAgent, type Limits } from '../../src/domain/agent.ts';
 import { fold, type Conversation } from '../../src/domain/conversation.ts';
-import type { Fact, FactPayload, TreadleEvent } from '../../src/domain/event.ts';
+import type { Fact, FactPayload, FactType, TreadleEvent } from '../../src/domain/event.ts';
 import type { ToolDefinition } from '../../src/domain/tool.ts';
 import { createBus, type Bus } from '../../src/kernel/bus.ts';
 import type { ConversationMeta, Lease, Log, Logger, ModelSource, Tool, ToolContext } from '../../src/kernel/ports.ts';
@@ -165,12 +165,9 @@ export function aHouse(options: HouseOptions = {}): House {
 }
 
 /** The payload of the last fact of a type. */
-export async function lastOf<T extends Fact['type']>(
-  house: House,
-  type: T,
-): Promise<Extract<Fact, { type: T }>['payload'] | undefined> {
+export async function lastOf<T extends FactType>(house: House, type: T): Promise<FactPayload<T> | undefined> {
   const found = (await house.facts()).findLast((fact) => fact.type === type);
-  return found?.payload as Extract<Fact, { type: T }>['payload'] | undefined;
+  return found?.payload as FactPayload<T> | undefined; // of that type
 }
 
 /** A promise and the hand that settles it. */
