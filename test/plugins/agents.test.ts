@@ -1,0 +1,142 @@
+// The bundles that ship, from file to answer: the real loader, loop, gates and tools, with authored decisions.
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { script as deskScript } from '../../agents/desk.script.ts';
+import { add_note } from '../../agents/desk.tool.ts';
+import { script as exposureScript } from '../../agents/exposure.script.ts';
+import { createScriptedModel } from '../../src/adapters/models/scripted.ts';
+import type { Script } from '../../src/adapters/models/script.ts';
+import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { openRequests, type Conversation } from '../../src/domain/conversation.ts';
+import { createPlatform, type Platform } from '../../src/platform/platform.ts';
+import { aContext } from '../support/tool-context.ts';
+
+const agents = path.join(import.meta.dirname, '../../agents');
+const home = process.cwd();
+let folder = '';
+
+// Notes are written into the folder that the program was started in.
+before(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'treadle-desk-'));
+  process.chdir(folder);
+});
+after(async () => {
+  process.chdir(home);
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function open(bundle: string, script: Script): Promise<Platform> {
+  const model = createScriptedModel(script, { clock: systemClock });
+  return createPlatform({
+    bundle: path.join(agents, bundle),
+    environment: {},
+    log: createMemoryLog({ clock: systemClock }),
+    models: { open: () => model },
+  });
+}
+
+async function say(platform: Platform, text: string): Promise<Conversation> {
+  const { id } = await platform.conversations.start({ userId: 'ana' });
+  await platform.conversations.say(id, { text });
+  return platform.conversations.drive(id);
+}
+
+test('the first run calculates what it was asked', async () => {
+  const platform = await open('exposure.yaml', exposureScript);
+  assert.deepEqual(platform.notices, []);
+  const { turns } = await say(
+    platform,
+    'Calculate the exposure of an illustrative $8,000 position in a $10,000 portfolio.',
+  );
+  const turn = turns.at(-1);
+  assert.match(turn?.output ?? '', /^Fixture exposure: 80\.00%/);
+  assert.deepEqual([turn?.end?.status, turn?.end?.iterations, turn?.end?.toolCalls], ['completed', 2, 1]);
+  assert.deepEqual(
+    turn?.agent.tools.map((one) => one.name),
+    ['calculate_exposure', 'tool_call'],
+  );
+  await platform.close();
+});
+
+test('a portfolio of zero is refused by the tool, and the answer says so', async () => {
+  const platform = await open('exposure.yaml', exposureScript);
+  const { turns } = await say(platform, '5 of 0');
+  assert.match(turns.at(-1)?.output ?? '', /Position must be nonnegative and portfolio positive/);
+  await platform.close();
+});
+
+test('the desk writes a note once it is allowed to, with the words that were approved', async () => {
+  const platform = await open('desk.yaml', deskScript);
+  const { conversations } = platform;
+  const waiting = await say(platform, 'note: call Bo');
+  const [request] = openRequests(waiting.turn!);
+  assert.equal(request?.question, 'Allow add_note {"text":"call Bo"}?');
+  await assert.rejects(readFile('.treadle/desk-notes.md'), { code: 'ENOENT' });
+
+  await conversations.answer(waiting.id, {
+    request: request.request,
+    decision: 'edit',
+    arguments: { text: 'call Bo at 5' },
+    by: 'ana',
+  });
+  const done = await conversations.drive(waiting.id);
+  assert.match(done.turns.at(-1)?.output ?? '', /^Noted, in .*desk-notes\.md\.$/);
+  const written = await readFile('.treadle/desk-notes.md', 'utf8');
+  assert.ok(written.includes('call Bo at 5') && written.match(/^## /gm)?.length === 1, written);
+  await platform.close();
+});
+
+test('the desk accepts a refusal', async () => {
+  const platform = await open('desk.yaml', deskScript);
+  const waiting = await say(platform, 'remember that I owe Cy lunch');
+  const [request] = openRequests(waiting.turn!);
+  await platform.conversations.answer(waiting.id, {
+    request: request!.request,
+    decision: 'reject',
+    note: 'better not',
+    by: 'ana',
+  });
+  const done = await platform.conversations.drive(waiting.id);
+  assert.equal(done.turns.at(-1)?.output, 'I did not do that: The user refused this action: better not');
+  await platform.close();
+});
+
+test('a question of the desk waits for words, and the turn goes on with them', async () => {
+  const platform = await open('desk.yaml', deskScript);
+  const waiting = await say(platform, 'what time is it?');
+  const [request] = openRequests(waiting.turn!);
+  assert.equal(request?.kind, 'input');
+  assert.deepEqual(request.choices?.slice(0, 2), ['Europe/Berlin', 'Europe/London']);
+  await platform.conversations.answer(waiting.id, {
+    request: request.request,
+    decision: 'reply',
+    text: 'Asia/Tokyo',
+    by: 'ana',
+  });
+  const done = await platform.conversations.drive(waiting.id);
+  assert.match(done.turns.at(-1)?.output ?? '', /^It is \d{4}-.*\+09:00 in Asia\/Tokyo, a \w+day\.$/);
+  await platform.close();
+});
+
+test('the desk works out sums, exactly, and says what is wrong with the others', async () => {
+  const platform = await open('desk.yaml', deskScript);
+  const outputs: readonly (readonly [text: string, output: string])[] = [
+    ['what is 0.1 + 0.2?', '0.1 + 0.2 = 0.3'],
+    ['(3 + 4) * -2', '(3 + 4) * -2 = -14'],
+    ['1 / 0', 'I did not do that: Division by zero.'],
+  ];
+  for (const [text, output] of outputs) assert.equal((await say(platform, text)).turns.at(-1)?.output, output);
+  await platform.close();
+});
+
+test('after a crash the desk can tell whether a note was written', async () => {
+  const written = aContext({ idempotencyKey: 'c9/t1-1-1' });
+  assert.equal(await add_note.probe?.('c9/t1-1-1', written), undefined);
+  await add_note.run({ text: 'once' }, written);
+  assert.deepEqual(await add_note.probe?.('c9/t1-1-1', written), { file: path.join('.treadle', 'desk-notes.md') });
+  assert.equal(await add_note.probe?.('c9/t1-1-2', written), undefined);
+});
