@@ -1,0 +1,62 @@
+import { canonicalJson, isObject, type Json } from '../base/json.ts';
+import { plainText } from '../domain/content.ts';
+import type { ActionData } from '../domain/entry.ts';
+import type { Observation, Outcome } from '../domain/tool.ts';
+import type { Colors } from './terminal.ts';
+import { duration, oneLine, widthOf } from './text.ts';
+
+export const OUTCOME_MARKS: { readonly [O in Outcome]: string } = {
+  ok: '✓',
+  failed: '✗',
+  invalid: '✗',
+  refused: '⊘',
+  cancelled: '⊘',
+  unknown: '?',
+};
+
+/** What happened to one action: a line with its name and arguments, and one with what came of it. */
+export function actionCard(
+  { name, arguments: given, observation, ms, revisedBy }: ActionData,
+  colors: Colors,
+  columns: number,
+): string[] {
+  const mark = observation === undefined ? '·' : OUTCOME_MARKS[observation.outcome];
+  const painted =
+    observation?.outcome === 'ok' ? colors.green(mark) : observation === undefined ? mark : colors.red(mark);
+  const time = ms === undefined ? '' : duration(ms);
+  const head = `  ${mark} ${name}  `;
+  const room = Math.max(10, columns - widthOf(head));
+  const by = revisedBy === undefined ? '' : `, changed by ${revisedBy}`;
+  const lines = [`  ${painted} ${colors.bold(name)}  ${colors.dim(oneLine(inWords(given) + by, room))}`];
+  if (observation === undefined) return lines;
+  const result = oneLine(resultInWords(observation), Math.max(10, columns - 6 - widthOf(time) - 2));
+  lines.push(
+    `    ${colors.dim('→')} ${observation.outcome === 'ok' ? result : colors.red(result)}  ${colors.dim(time)}`.trimEnd(),
+  );
+  return lines;
+}
+
+/** JSON as people write it down: `amount 8000, to "Bo"`, without the outermost braces. */
+export function inWords(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (!isObject(value)) return typeof value === 'string' ? value : canonicalJson(value as Json); // a JSON value, as it came in
+  return Object.entries(value)
+    .map(([key, item]) => `${key} ${JSON.stringify(item)}`)
+    .join(', ');
+}
+
+export function resultInWords({ outcome, value, content, error, size }: Observation): string {
+  if (error !== undefined) return `${WORDS[outcome]}: ${error.message}`;
+  const said = [inWords(value), content === undefined ? '' : plainText(content)].filter((one) => one !== '').join(' ');
+  const cut = size === undefined ? '' : ` (${size} bytes in all)`;
+  return (said === '' ? 'done' : said) + cut;
+}
+
+const WORDS: { readonly [O in Outcome]: string } = {
+  ok: 'ok',
+  failed: 'failed',
+  invalid: 'not run, its arguments do not fit',
+  refused: 'refused',
+  cancelled: 'not run',
+  unknown: 'nobody knows whether it happened',
+};

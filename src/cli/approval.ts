@@ -1,0 +1,186 @@
+import { digest } from '../base/digest.ts';
+import { TreadleError } from '../base/errors.ts';
+import { tryParseJson, type Json } from '../base/json.ts';
+import { openRequests, type Conversation, type HeldRequest, type Turn } from '../domain/conversation.ts';
+import type { Answer, Conversations } from '../platform/conversations.ts';
+import type { Screen } from './screen.ts';
+import type { Colors } from './terminal.ts';
+import { harmless, wrap } from './text.ts';
+
+/** A person at the keyboard, who is asked. */
+export interface Person {
+  readonly screen: Pick<Screen, 'lines'>;
+  readonly colors: Colors;
+  columns(): number;
+  /** What they type after the prompt; `draft` is there to be changed. Undefined when they leave. */
+  ask(prompt: string, draft?: string): Promise<string | undefined>;
+}
+
+type Words = Omit<Answer, 'request' | 'by'>;
+
+/**
+ * Puts every open request to the person, in order, and their answers on record.
+ *
+ * False when they left before all were answered. Enter alone is a no; nothing but a clear yes is consent.
+ */
+export async function askRequests(
+  conversation: Conversation,
+  person: Person,
+  conversations: Pick<Conversations, 'answer'>,
+  by: string,
+): Promise<boolean> {
+  const { turn } = conversation;
+  if (turn === undefined) return true;
+  for (const request of openRequests(turn)) {
+    person.screen.lines(...requestLines(request, turn, person), '');
+    for (let isAnswered = false; !isAnswered;) {
+      const words =
+        request.kind === 'input' ? await askQuestion(request, person) : await askApproval(request, turn, person);
+      if (words === undefined) return false;
+      try {
+        await conversations.answer(conversation.id, { request: request.request, by, ...words });
+        isAnswered = true;
+      } catch (error) {
+        if (!TreadleError.is(error)) throw error;
+        if (error.code === 'request_answered') {
+          say(person, 'Somebody else has answered this already.');
+          break;
+        }
+        if (error.code !== 'answer_invalid') throw error;
+        say(person, `That does not fit: ${error.detail.found ?? error.message}.`);
+      }
+    }
+  }
+  return true;
+}
+
+/** What is asked and, for an action, exactly what would run. */
+export function requestLines(
+  request: HeldRequest,
+  turn: Turn,
+  { colors, columns }: Pick<Person, 'colors' | 'columns'>,
+): string[] {
+  const bar = `  ${colors.yellow('│')} `;
+  const body = (text: string, rest = ''): string[] =>
+    wrap(text, { columns: columns() - 4, rest }).map((line) => bar + line);
+  const title = (text: string): string => `  ${colors.yellow('?')} ${colors.bold(text)}`;
+  switch (request.kind) {
+    case 'input':
+      return [
+        ...wrap(harmless(request.question), { columns: columns() - 4, first: '' }).map((line, index) =>
+          index === 0 ? title(line) : `    ${colors.bold(line)}`,
+        ),
+        ...(request.choices ?? []).flatMap((choice, index) =>
+          wrap(harmless(choice), { columns: columns(), first: `    ${index + 1}  `, rest: '       ' }),
+        ),
+      ];
+    case 'plan':
+      return [title('Go on with this plan?'), ...body(harmless(request.question))];
+    case 'action': {
+      const action = turn.current?.actions.find((one) => one.action.id === request.action)?.action;
+      const given: Json = action?.arguments ?? null;
+      // The answer binds to what a gate made of the arguments, where one did; the question has them then.
+      const isChanged = request.argumentHash !== undefined && digest(given) !== request.argumentHash;
+      const what = isChanged
+        ? []
+        : exact(given)
+            .split('\n')
+            .flatMap((line) => body(line, '    '));
+      const why =
+        isChanged || !request.question.startsWith(`Allow ${action?.name ?? ''} `)
+          ? body(harmless(request.question))
+          : [];
+      const by = request.gate === undefined ? [] : [bar + colors.dim(`asked by ${request.gate}`)];
+      return [title(`${action?.name ?? 'An action'} wants to run`), ...what, ...why, ...by];
+    }
+  }
+}
+
+async function askApproval(request: HeldRequest, turn: Turn, person: Person): Promise<Words | undefined> {
+  const isPlan = request.kind === 'plan';
+  const { colors } = person;
+  const keys = isPlan ? 'y/N' : 'y/N/e';
+  const prompt = `  ${colors.yellow('allow?')} ${colors.dim(`[${keys}]`)} `;
+  for (;;) {
+    const typed = await person.ask(prompt);
+    if (typed === undefined) return undefined;
+    const [, word = '', rest = ''] = /^\s*(\S*)\s*([\s\S]*?)\s*$/.exec(typed) ?? [];
+    switch (word.toLowerCase()) {
+      case 'y':
+      case 'yes':
+        if (rest === '') return { decision: 'allow' };
+        break; // “yes, but …” is no clear yes
+      case '':
+      case 'n':
+      case 'no': {
+        const note =
+          rest === '' ? await person.ask(`  ${colors.yellow('why not?')} ${colors.dim('[Enter: no reason]')} `) : rest;
+        if (note === undefined) return undefined;
+        return note.trim() === '' ? { decision: 'reject' } : { decision: 'reject', note: note.trim() };
+      }
+      case 'e':
+      case 'edit': {
+        if (isPlan) break;
+        const edited = await askEdit(rest === '' ? argumentsOf(request, turn) : rest, person);
+        if (edited === undefined) return undefined;
+        if (edited !== 'unchanged') return { decision: 'edit', arguments: edited.value };
+        continue;
+      }
+    }
+    say(
+      person,
+      isPlan
+        ? 'Type y to go on, or n and a reason.'
+        : 'Type y to let it run, n and a reason to refuse, or e to change the arguments.',
+    );
+  }
+}
+
+/** JSON until it is some, or nothing for a change of mind. */
+async function askEdit(draft: string, person: Person): Promise<{ readonly value: Json } | 'unchanged' | undefined> {
+  for (let text = draft; ;) {
+    const typed = await person.ask(`  ${person.colors.yellow('arguments')} `, text);
+    if (typed === undefined) return undefined;
+    if (typed.trim() === '') return 'unchanged';
+    const parsed = tryParseJson(typed);
+    if (parsed.ok) return { value: parsed.value };
+    say(person, `That is not JSON: ${parsed.problem}. Empty the line to go back.`);
+    text = typed;
+  }
+}
+
+async function askQuestion({ choices = [] }: HeldRequest, person: Person): Promise<Words | undefined> {
+  const hint = choices.length === 0 ? '' : ` ${person.colors.dim(`[1-${choices.length}, or words]`)}`;
+  for (;;) {
+    const typed = await person.ask(`  ${person.colors.yellow('answer')}${hint} `);
+    if (typed === undefined) return undefined;
+    const text = typed.trim();
+    if (text !== '') return { decision: 'reply', text: chosen(text, choices) };
+    say(person, 'It waits for an answer. Ctrl-C leaves it open for later.');
+  }
+}
+
+/** The choice that a number stands for; any other words as they are. */
+export function chosen(text: string, choices: readonly string[]): string {
+  return /^\d{1,2}$/.test(text) ? (choices[Number(text) - 1] ?? text) : text;
+}
+
+function argumentsOf(request: HeldRequest, turn: Turn): string {
+  const given = turn.current?.actions.find((one) => one.action.id === request.action)?.action.arguments;
+  return JSON.stringify(given ?? {});
+}
+
+function say({ screen, colors, columns }: Person, text: string): void {
+  screen.lines(
+    ...wrap(harmless(text), { columns: columns(), first: '  ', rest: '  ' }).map((line) => colors.dim(line)),
+  );
+}
+
+/** JSON as it is, over several lines. What an eye would not see is written out: an approver has to see what is there. */
+function exact(value: Json): string {
+  return JSON.stringify(value, null, 2).replace(
+    /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
+    (character) =>
+      [...character.split('')].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+  );
+}

@@ -1,0 +1,109 @@
+import path from 'node:path';
+import process from 'node:process';
+import type { GrantedTool } from '../../domain/grant.ts';
+import type { LoadedAgent, LoadedBundle } from '../../platform/load.ts';
+import type { Context } from '../context.ts';
+import type { Outcome } from '../exit-codes.ts';
+import { reportError } from '../report-error.ts';
+import type { Colors } from '../terminal.ts';
+import { counted, harmless, oneLine, wrap } from '../text.ts';
+
+export interface CheckOptions {
+  readonly explain?: boolean;
+  readonly debug?: boolean;
+}
+
+/** Loads each bundle and says all that is wrong with it, or what its agents have. Nothing is run. */
+export async function check(
+  { terminal, environment }: Context,
+  files: readonly string[],
+  options: CheckOptions,
+): Promise<Outcome> {
+  const [{ loadBundle }, { builtinGroups }, { shippedPlugins }] = await Promise.all([
+    import('../../platform/load.ts'),
+    import('../../platform/builtins.ts'),
+    import('../../plugins/shipped.ts'),
+  ]);
+  const plugins = new Map(shippedPlugins.map((one) => [one.id, one.config]));
+  let outcome: Outcome = 'completed';
+  for (const [index, file] of files.entries()) {
+    if (index > 0) terminal.out.write('\n');
+    try {
+      const bundle = await loadBundle(file, { environment, builtins: builtinGroups, plugins });
+      const lines = bundleLines(bundle, {
+        colors: terminal.colors,
+        columns: terminal.columns(),
+        explain: options.explain === true,
+      });
+      terminal.out.write(lines.map((line) => `${line}\n`).join(''));
+    } catch (error) {
+      const found = reportError(error, terminal, options.debug === true);
+      if (found !== 'usage') return found;
+      outcome = 'usage';
+    }
+  }
+  return outcome;
+}
+
+interface Look {
+  readonly colors: Colors;
+  readonly columns: number;
+  readonly explain: boolean;
+}
+
+function bundleLines(bundle: LoadedBundle, look: Look): string[] {
+  const { colors, columns } = look;
+  const file = path.relative(process.cwd(), bundle.file) || bundle.file;
+  const lines = [
+    `${colors.green('✓')} ${colors.bold(bundle.id)}  ${colors.dim(oneLine(file, columns - bundle.id.length - 4))}`,
+  ];
+  for (const id of bundle.agents) {
+    lines.push('', ...agentLines(bundle.agent(id), id === bundle.defaultAgent && bundle.agents.length > 1, look));
+    if (look.explain) {
+      for (const { key, value, from } of bundle.explain(id)) {
+        lines.push(
+          ...row(key, JSON.stringify(value), look),
+          ...wrap(harmless(from), { columns, first: ' '.repeat(INDENT) }).map(colors.dim),
+        );
+      }
+    }
+  }
+  lines.push('', ...row('plugins', bundle.plugins.map((one) => one.id).join(', ') || 'none', look, 2));
+  for (const { place, text } of bundle.notices) {
+    lines.push(...wrap(harmless(`${place}: ${text}`), { columns, first: '  ! ', rest: '    ' }).map(colors.yellow));
+  }
+  return lines;
+}
+
+function agentLines({ frame, grant, role }: LoadedAgent, isDefault: boolean, look: Look): string[] {
+  const models = grant.models.map(({ provider, model }) => (provider === 'auto' ? 'auto' : `${provider} ${model}`));
+  const missing = grant.unavailable.map(({ name, why }) => `${name} (${why})`);
+  return [
+    `  ${look.colors.bold(frame.id)}${isDefault ? look.colors.dim('  default') : ''}`,
+    ...row('model', `${models.join(', then ')}  (${role})`, look),
+    ...row('tools', grant.tools.map(toolInWords).join(', ') || 'none', look),
+    ...(missing.length === 0 ? [] : row('missing', missing.join('; '), look)),
+    ...row(
+      'limits',
+      `${counted(frame.limits.maxIterations, 'model call')} a turn, ${counted(frame.limits.maxActions, 'action')} a decision`,
+      look,
+    ),
+  ];
+}
+
+/** What is not plain reading is said: whether a person is asked, and whether a repetition would matter. */
+function toolInWords({ definition: { name, effect, approval } }: GrantedTool): string {
+  const traits = [
+    ...(approval === 'ask' ? ['asks a person'] : []),
+    ...(effect === 'once' ? ['acts once'] : effect === 'idempotent' ? ['acts'] : []),
+  ];
+  return traits.length === 0 ? name : `${name} (${traits.join(', ')})`;
+}
+
+const INDENT = 14;
+
+function row(label: string, text: string, { colors, columns }: Look, indent = 4): string[] {
+  const first = `${' '.repeat(indent)}${label}`.padEnd(INDENT - 1) + ' ';
+  const [head = '', ...rest] = wrap(harmless(text), { columns, first, rest: ' '.repeat(INDENT) });
+  return [colors.dim(head.slice(0, first.length)) + head.slice(first.length), ...rest];
+}

@@ -1,0 +1,133 @@
+import { TreadleError } from '../../base/errors.ts';
+import { parseJson } from '../../base/json.ts';
+import { openRequests, type Conversation } from '../../domain/conversation.ts';
+import type { Answer, Conversations } from '../../platform/conversations.ts';
+import { chosen } from '../approval.ts';
+import type { Context } from '../context.ts';
+import { parseDuration } from '../drive-run.ts';
+import type { Outcome } from '../exit-codes.ts';
+import { findRun, openLog, openPlatform, shortId } from '../open.ts';
+import { driveVisibly, tell, type RunOptions } from './run.ts';
+
+export interface ResumeOptions extends Pick<
+  RunOptions,
+  'json' | 'quiet' | 'timeout' | 'data' | 'onApproval' | 'debug'
+> {
+  readonly bundle?: string;
+  readonly text?: string;
+  /** Requests; empty where the option stands alone. */
+  readonly allow?: readonly string[];
+  readonly reject?: readonly string[];
+  readonly note?: string;
+  /** Words as they were given: a request and JSON, or JSON alone. */
+  readonly edit?: readonly string[];
+  readonly reply?: readonly string[];
+}
+
+/** Goes on with a run: after a crash, after it was stopped, with answers to what it waits for, or with a new message. */
+export async function resume(context: Context, named: string, options: ResumeOptions): Promise<Outcome> {
+  const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, '--timeout');
+  const { log } = await openLog({ data: options.data, environment: context.environment });
+  let row;
+  try {
+    row = await findRun(log, named);
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+  const platform = await openPlatform({
+    bundle: options.bundle ?? row.bundle,
+    log,
+    environment: context.environment,
+    debug: options.debug,
+  });
+  try {
+    const { conversations } = platform;
+    const conversation = await conversations.read(row.id);
+    const answers = answersOf(conversation, options);
+    for (const answer of answers) await conversations.answer(row.id, answer);
+    await goOn(conversations, conversation, answers.length > 0, options.text);
+    const driven = await driveVisibly(context, platform, row.id, options, timeoutMs);
+    return tell(context, driven, options);
+  } finally {
+    await platform.close({ drainMs: 0 });
+  }
+}
+
+/** What makes the run move. Throws where it has come to its end and nothing new was said. */
+async function goOn(
+  conversations: Conversations,
+  { id, turn, turns, inbox }: Conversation,
+  isAnswered: boolean,
+  text: string | undefined,
+): Promise<void> {
+  if (text !== undefined) {
+    // Said to a run that waits, a message takes the place of the answer.
+    await conversations.say(id, { text, mode: turn === undefined ? 'message' : isAnswered ? 'followup' : 'steer' });
+    return;
+  }
+  if (turn !== undefined || inbox.length > 0) return;
+  const end = turns.at(-1)?.end;
+  if (end?.status === 'stopped') return conversations.resume(id, 'local');
+  throw new TreadleError('input_invalid', {
+    place: shortId(id),
+    found: end === undefined ? 'a run in which nothing was said' : `a run that has ended: ${end.status}`,
+    wanted: 'one that waits, was stopped or was cut short',
+    hint: `say something with --text, or read it with \`treadle show ${shortId(id)}\``,
+  });
+}
+
+function answersOf(
+  conversation: Conversation,
+  { allow = [], reject = [], note, edit, reply }: ResumeOptions,
+): Answer[] {
+  const by = 'local';
+  const only = (given: string | undefined, option: string): string => {
+    if (given !== undefined && given !== '') return given;
+    const open = conversation.turn === undefined ? [] : openRequests(conversation.turn);
+    const [first, second] = open;
+    if (first !== undefined && second === undefined) return first.request;
+    throw new TreadleError('usage', {
+      place: option,
+      found: open.length === 0 ? 'a run that waits for nobody' : 'no request, and several are open',
+      wanted: open.length === 0 ? undefined : open.map((one) => one.request).join(' or '),
+      hint: open.length === 0 ? `see \`treadle show ${shortId(conversation.id)}\`` : undefined,
+    });
+  };
+  const answers: Answer[] = [];
+  for (const one of allow) answers.push({ request: only(one, '--allow'), decision: 'allow', by });
+  for (const one of reject)
+    answers.push({ request: only(one, '--reject'), decision: 'reject', by, ...(note !== undefined && { note }) });
+  if (edit !== undefined) {
+    const [request, json] = pair(edit, '--edit');
+    answers.push({ request: only(request, '--edit'), decision: 'edit', arguments: parseJson(json, '--edit'), by });
+  }
+  if (reply !== undefined) {
+    const [named, words] = pair(reply, '--reply');
+    const request = only(named, '--reply');
+    const choices = conversation.turn?.requests.find((one) => one.request === request)?.choices ?? [];
+    answers.push({ request, decision: 'reply', text: chosen(words, choices), by });
+  }
+  if (note !== undefined && reject.length === 0) {
+    throw new TreadleError('usage', {
+      place: '--note',
+      found: 'a note without --reject',
+      hint: 'a note is the reason for a no',
+    });
+  }
+  return answers;
+}
+
+/** A request and what belongs to it; the request may be left out. */
+function pair(words: readonly string[], option: string): readonly [string | undefined, string] {
+  const [first, second] = words;
+  if (first === undefined || words.length > 2) {
+    throw new TreadleError('usage', {
+      place: option,
+      found: `${words.length} words`,
+      wanted: 'a request and one more word',
+      hint: 'put quotes around what has spaces',
+    });
+  }
+  return second === undefined ? [undefined, first] : [first, second];
+}

@@ -1,0 +1,83 @@
+import { TreadleError } from '../base/errors.ts';
+import { systemClock } from '../base/clock.ts';
+import type { Conversation } from '../domain/conversation.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { Outcome } from './exit-codes.ts';
+import { onSignals } from './signals.ts';
+
+export interface DriveOptions {
+  readonly timeoutMs?: number | undefined;
+  /** Does what is to be done while the run waits for a person. False: leave it waiting. */
+  readonly onWaiting: (conversation: Conversation) => Promise<boolean>;
+}
+
+export interface Driven {
+  readonly conversation: Conversation;
+  /** Set where the run did not come to its own end. */
+  readonly cut?: Extract<Outcome, 'timeout' | 'interrupted' | 'terminated' | 'hangup'>;
+}
+
+/** Milliseconds that a run gets to settle after it was told to stop. */
+const GRACE_MS = 5_000;
+
+/**
+ * Drives one run until it rests, within a time, under the eyes of whoever may press Ctrl-C.
+ *
+ * A timeout and a first Ctrl-C cancel the turn and give it a grace time; a second one leaves at once. A signal that ends
+ * the process leaves the turn open in the log, for `treadle resume`.
+ */
+export async function driveRun(
+  { conversations }: Platform,
+  id: string,
+  { timeoutMs, onWaiting }: DriveOptions,
+): Promise<Driven> {
+  let cut: Driven['cut'];
+  let leave: () => void = () => undefined;
+  const left = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const timers: (() => void)[] = [];
+  const stop = (why: 'timeout' | 'interrupted'): void => {
+    if (cut !== undefined) return leave();
+    cut = why;
+    timers.push(systemClock.after(GRACE_MS, leave));
+    conversations.cancel(id, why === 'timeout' ? 'the time limit' : 'Ctrl-C').catch(leave);
+  };
+  const off = onSignals({
+    interrupt: () => stop('interrupted'),
+    terminate: (outcome) => {
+      cut = outcome === 'hangup' ? 'hangup' : 'terminated';
+      leave();
+    },
+  });
+  if (timeoutMs !== undefined) timers.push(systemClock.after(timeoutMs, () => stop('timeout')));
+  const work = (async () => {
+    for (;;) {
+      const conversation = await conversations.drive(id);
+      if (cut !== undefined || conversation.turn === undefined || !(await onWaiting(conversation))) return;
+    }
+  })();
+  try {
+    await Promise.race([work, left]);
+    work.catch(() => undefined); // left behind: what it has to say comes too late
+    const conversation = await conversations.read(id);
+    return cut === undefined ? { conversation } : { conversation, cut };
+  } finally {
+    off();
+    for (const release of timers) release();
+  }
+}
+
+/** `30s`, `500ms`, `2m`, `1h`; a bare number is seconds. Throws `usage`. */
+export function parseDuration(text: string, place: string): number {
+  const [, digits = '', unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
+  const ms = Number(digits) * ({ ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit] ?? 0);
+  if (digits !== '' && ms >= 1 && ms <= LONGEST_MS) return ms;
+  throw new TreadleError('usage', {
+    place,
+    found: JSON.stringify(text),
+    wanted: 'a time such as 500ms, 30s, 2m or 1h',
+  });
+}
+
+const LONGEST_MS = 7 * 24 * 3_600_000;

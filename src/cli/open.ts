@@ -1,0 +1,112 @@
+import path from 'node:path';
+import process from 'node:process';
+import { systemClock } from '../base/clock.ts';
+import { TreadleError } from '../base/errors.ts';
+import { toJson } from '../base/json.ts';
+import type { ConversationRow, Log, Logger } from '../kernel/ports.ts';
+import { dataFolder, LOG_FILE, makeDataFolder } from '../platform/data-folder.ts';
+import type { Environment } from '../platform/environment.ts';
+import type { Platform } from '../platform/platform.ts';
+
+/** Options that several commands share, as the command line gives them. */
+export interface CommonOptions {
+  readonly data?: string | undefined;
+  readonly debug?: boolean | undefined;
+}
+
+/** The bundle of the first run: beside `src` in the sources and beside `dist` in the package. */
+export const FIRST_BUNDLE = path.join(import.meta.dirname, '../../agents/exposure.yaml');
+
+export interface LogOptions extends CommonOptions {
+  /** Nothing is kept. */
+  readonly memory?: boolean | undefined;
+  readonly environment: Environment;
+}
+
+export interface OpenedLog {
+  readonly log: Log;
+  /** Where it is; undefined for one that is not kept. */
+  readonly file: string | undefined;
+}
+
+/** The log of the data folder. Throws `log_unavailable` and what else opening a log throws. */
+export async function openLog({ memory = false, data, environment }: LogOptions): Promise<OpenedLog> {
+  if (memory) {
+    const { createMemoryLog } = await import('../adapters/stores/memory.ts');
+    return { log: createMemoryLog({ clock: systemClock }), file: undefined };
+  }
+  const folder = dataFolder({ named: data, environment, directory: process.cwd() });
+  makeDataFolder(folder);
+  const file = path.join(folder, LOG_FILE);
+  const { openSqliteLog } = await import('../adapters/stores/sqlite.ts');
+  return { log: await openSqliteLog({ file, clock: systemClock }), file };
+}
+
+export interface PlatformOptions extends CommonOptions {
+  readonly bundle: string;
+  /** The platform closes it, and so does a start that fails. */
+  readonly log: Log;
+  readonly environment: Environment;
+}
+
+/** A bundle, running. */
+export async function openPlatform({ bundle, log, debug, environment }: PlatformOptions): Promise<Platform> {
+  try {
+    const { createPlatform } = await import('../platform/platform.ts');
+    const logger = debug === true ? { logger: stderrLogger } : {};
+    // The whole path: a run may be resumed from another directory.
+    return await createPlatform({ bundle: path.resolve(bundle), environment, log, ...logger });
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+const PAGE = 200;
+const MOST_MATCHES = 5;
+
+/** The run that `last`, an id or the beginning of one stands for. Throws `conversation_unknown` and `usage`. */
+export async function findRun(log: Pick<Log, 'find' | 'list'>, named: string): Promise<ConversationRow> {
+  if (named === 'last') {
+    const [newest] = await log.list({ limit: 1 });
+    if (newest !== undefined) return newest;
+    throw new TreadleError('conversation_unknown', {
+      found: 'an empty log',
+      wanted: 'a run',
+      hint: 'start one with `treadle chat`',
+    });
+  }
+  const exact = await log.find(named);
+  if (exact !== undefined) return exact;
+  const matches: ConversationRow[] = [];
+  for (let before: ConversationRow | undefined; matches.length < MOST_MATCHES;) {
+    const page: readonly ConversationRow[] = await log.list({ limit: PAGE, before });
+    matches.push(...page.filter((row) => row.id.startsWith(named) || row.id.startsWith(`run_${named}`)));
+    before = page.at(-1);
+    if (page.length < PAGE) break;
+  }
+  const [match, other] = matches;
+  if (match !== undefined && other === undefined) return match;
+  if (match === undefined) {
+    throw new TreadleError('conversation_unknown', { found: JSON.stringify(named), hint: 'see `treadle list`' });
+  }
+  const some = matches.slice(0, MOST_MATCHES).map((row) => row.id);
+  throw new TreadleError('usage', {
+    place: 'RUN',
+    found: `${JSON.stringify(named)}, which is the beginning of several runs`,
+    wanted: some.join(' or '),
+  });
+}
+
+/** Characters of an id that are shown where people choose: enough to be the only ones of a log. */
+export function shortId(id: string): string {
+  return id.slice(0, 'run_'.length + 8);
+}
+
+function line(level: string) {
+  return (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
+    process.stderr.write(`${level}: ${message} ${JSON.stringify(toJson(fields))}\n`);
+  };
+}
+
+const stderrLogger: Logger = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };

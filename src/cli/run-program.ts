@@ -1,0 +1,67 @@
+import process from 'node:process';
+import { CommanderError, type Command } from 'commander';
+import { TreadleError } from '../base/errors.ts';
+import { processEnvironment } from '../platform/environment.ts';
+import { didYouMean } from '../platform/problems.ts';
+import { EXIT_CODES, type Outcome } from './exit-codes.ts';
+import { createProgram } from './program.ts';
+import { reportError } from './report-error.ts';
+import { openTerminal } from './terminal.ts';
+
+/** Runs one command line and ends the process with its exit code. */
+export async function main(given: readonly string[], version: string): Promise<void> {
+  const environment = processEnvironment();
+  const terminal = openTerminal(environment);
+  // A reader that has seen enough, such as `head`, is no fault of anybody.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit(EXIT_CODES.completed.code);
+    });
+  }
+  const debug = given.includes('--debug') || (environment['TREADLE_DEBUG'] ?? '') !== '';
+  let outcome: Outcome = 'completed';
+  const program = createProgram({ terminal, environment }, version, (one) => {
+    outcome = one;
+  });
+  for (const command of [program, ...program.commands]) quietly(command);
+  try {
+    if (given.length === 0) program.outputHelp();
+    else await program.parseAsync(given, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) outcome = reportError(error, terminal, debug);
+    else if (error.exitCode !== 0) outcome = reportError(usageError(error, program), terminal, debug);
+  }
+  await leave(EXIT_CODES[outcome].code);
+}
+
+/** Commander throws instead of ending the process, and leaves it to us to say what is wrong. */
+function quietly(command: Command): void {
+  command.exitOverride().configureOutput({ outputError: () => undefined });
+}
+
+function usageError({ code, message }: CommanderError, program: Command): TreadleError {
+  const [said = '', suggestion = ''] = message.replace(/^error: /, '').split('\n');
+  const hint = /\(Did you mean (?:one of )?(.+?)\?\)/.exec(suggestion)?.[1];
+  const unknown = code === 'commander.unknownCommand' ? /'(.*)'/.exec(said)?.[1] : undefined;
+  const near =
+    unknown === undefined
+      ? undefined
+      : didYouMean(
+          unknown,
+          program.commands.map((one) => one.name()),
+        );
+  const better = hint === undefined ? near : `did you mean ${hint}`;
+  return new TreadleError('usage', { found: said, hint: better ?? 'see treadle --help' });
+}
+
+/** Ends the process when what was written has left it: on some systems a pipe is written in the background. */
+async function leave(code: number): Promise<void> {
+  process.exitCode = code;
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>((resolve) => {
+      stream.write('', () => resolve());
+    });
+  }
+  process.exit(code);
+}

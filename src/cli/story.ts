@@ -1,0 +1,194 @@
+import { isoTime } from '../base/clock.ts';
+import type { Json } from '../base/json.ts';
+import type { ActionData, Asked, CallAttempt, Entry, EntryOf } from '../domain/entry.ts';
+import type { FactPayload } from '../domain/event.ts';
+import { inputTokens, outputTokens } from '../domain/usage.ts';
+import type { ConversationRow } from '../kernel/ports.ts';
+import { inWords, OUTCOME_MARKS, resultInWords } from './action-card.ts';
+import { prose } from './prose.ts';
+import type { Colors } from './terminal.ts';
+import { duration, harmless, oneLine, widthOf, wrap } from './text.ts';
+import { endInWords, endLine } from './turn-view.ts';
+
+export interface StoryOptions {
+  readonly colors: Colors;
+  readonly columns: number;
+}
+
+/** A run from its first word to its last, for reading: who said what, what was done, who allowed it, what it cost. */
+export function story(row: ConversationRow, entries: readonly Entry[], options: StoryOptions): string[] {
+  const { colors, columns } = options;
+  const about = `${row.agent} · ${row.status} · ${isoTime(row.createdAt).slice(0, 16).replace('T', ' ')} UTC`;
+  const lines = [
+    colors.bold(row.id),
+    ...wrap(harmless(about), { columns }),
+    ...wrap(harmless(row.bundle), { columns }).map((line) => colors.dim(line)),
+  ];
+  if (entries.length === 0) return [...lines, '', '  Nothing was said yet.'];
+  for (const entry of entries) {
+    const told = tellEntry(entry, options);
+    // Parts of one model call stand together.
+    const isLoose = entry.role !== 'thinking' && entry.role !== 'action' && entry.role !== 'notice';
+    if (isLoose) lines.push('');
+    lines.push(...told);
+  }
+  return lines;
+}
+
+function tellEntry(entry: Entry, options: StoryOptions): string[] {
+  const { colors, columns } = options;
+  const body = (text: string, dim = false): string[] =>
+    wrap(harmless(text), { columns, first: '  ' }).map((line) => (dim ? colors.dim(line) : line));
+  switch (entry.role) {
+    case 'user': {
+      const mode = entry.data.mode === 'message' ? '' : `, ${entry.data.mode}`;
+      return [heading(`› ${entry.data.by ?? 'you'}${mode}`, clock(entry.at), options), ...body(entry.text)];
+    }
+    case 'assistant':
+      return prose(entry.text, { columns, indent: '  ', colors }).split('\n');
+    case 'thinking':
+      return wrap(harmless(entry.text), { columns, first: '  ∴ ', rest: '    ' }).map((line) => colors.dim(line));
+    case 'call':
+      return call(entry, options);
+    case 'action':
+      return action(entry.data, options);
+    case 'plan':
+      return [
+        heading(`plan by ${entry.data.source}`, clock(entry.at), options),
+        ...body(entry.text),
+        ...entry.data.steps.flatMap((step, index) =>
+          wrap(harmless(step.title), { columns, first: `  ${index + 1}. `, rest: '     ' }),
+        ),
+        ...entry.data.requests.flatMap((one) => asked(one, options)),
+      ];
+    case 'notice':
+      return [
+        ...wrap(harmless(entry.text), { columns, first: '  ! ', rest: '    ' }).map((line) => colors.yellow(line)),
+        ...(entry.data.requests ?? []).flatMap((one) => asked(one, options)),
+      ];
+    case 'end': {
+      const { data } = entry;
+      const paint = data.status === 'completed' ? colors.green : colors.red;
+      const trouble = endInWords(data, 'command');
+      return [
+        ...(trouble === undefined ? [] : body(trouble).map(colors.red)),
+        ...wrap(`${data.status} · ${endLine(data)}`, { columns, first: '■ ', rest: '  ' }).map((line, index) =>
+          index === 0 ? paint('■') + colors.dim(line.slice(1)) : colors.dim(line),
+        ),
+      ];
+    }
+  }
+}
+
+/** A bold line with something dim at its right end. */
+function heading(left: string, right: string, { colors, columns }: StoryOptions): string {
+  const shown = oneLine(left, Math.max(1, columns - widthOf(right) - 2));
+  const gap = ' '.repeat(Math.max(2, columns - widthOf(shown) - widthOf(right)));
+  return `${colors.bold(shown)}${gap}${colors.dim(right)}`;
+}
+
+/** The time of day in UTC, like everything that the log says. */
+function clock(at: number): string {
+  return isoTime(at).slice(11, 19);
+}
+
+function call({ data }: EntryOf<'call'>, options: StoryOptions): string[] {
+  const { colors, columns } = options;
+  const last = data.attempts.at(-1);
+  const name = data.served ?? last?.model ?? '';
+  const purpose = data.purpose === undefined ? `${data.iteration}` : data.purpose.replace('_', ' ');
+  const read = inputTokens(data.usage);
+  const cached =
+    data.usage.cacheRead === undefined || data.usage.cacheRead === 0
+      ? ''
+      : `, ${data.usage.cacheRead.toLocaleString('en-US')} cached`;
+  const cost =
+    read === 0
+      ? []
+      : [`${read.toLocaleString('en-US')} in${cached}, ${outputTokens(data.usage).toLocaleString('en-US')} out`];
+  const time = last?.ms === undefined ? [data.state === 'open' ? 'no answer on record' : ''] : [duration(last.ms)];
+  const trouble = data.attempts.filter((one) => one.failure !== undefined).flatMap((one) => failed(one, columns));
+  return [
+    heading(
+      `${purpose} · ${last?.provider ?? ''} ${name}`,
+      [...cost, ...time].filter((one) => one !== '').join(' · '),
+      options,
+    ),
+    ...trouble.map((line) => colors.yellow(line)),
+  ];
+}
+
+function failed({ provider, model, failure, ms }: CallAttempt, columns: number): string[] {
+  const after = ms === undefined ? '' : ` after ${duration(ms)}`;
+  return wrap(harmless(`${provider} ${model} failed${after}: ${failure?.message ?? ''} (${failure?.class ?? ''})`), {
+    columns,
+    first: '  ! ',
+    rest: '    ',
+  });
+}
+
+function action(data: ActionData, options: StoryOptions): string[] {
+  const { colors, columns } = options;
+  const { name, observation, ms, askedFor, revisedBy, verdicts, requests } = data;
+  const mark = observation === undefined ? '·' : OUTCOME_MARKS[observation.outcome];
+  const isFine = observation?.outcome === 'ok';
+  const time = ms === undefined ? '' : duration(ms);
+  const painted = isFine ? colors.green(mark) : observation === undefined ? mark : colors.red(mark);
+  const lines = [`  ${painted} ${heading(name, time, { ...options, columns: columns - 4 })}`.trimEnd()];
+  lines.push(
+    ...(askedFor === undefined
+      ? written(data.arguments, options)
+      : [
+          ...note(`asked for ${inWords(askedFor)}`, options),
+          ...note(`changed by ${revisedBy ?? 'a gate'}`, options),
+          ...written(data.arguments, options),
+        ]),
+  );
+  for (const verdict of verdicts) lines.push(...note(judged(verdict), options));
+  for (const request of requests) lines.push(...asked(request, options));
+  const result =
+    observation === undefined
+      ? data.state === 'waiting'
+        ? 'waits for a person'
+        : 'no result on record'
+      : resultInWords(observation);
+  const told = wrap(harmless(result), { columns, first: '    → ', rest: '      ' });
+  lines.push(...(isFine || observation === undefined ? told : told.map((line) => colors.red(line))));
+  return lines;
+}
+
+/** Arguments on one line where they fit, else one a line. */
+function written(value: Json, { columns }: StoryOptions): string[] {
+  const line = harmless(inWords(value));
+  if (line === '') return [];
+  if (widthOf(line) <= columns - 4 && !line.includes('\n')) return [`    ${line}`];
+  return JSON.stringify(value, null, 2)
+    .split('\n')
+    .flatMap((one) => wrap(harmless(one), { columns, first: '    ', rest: '      ' }));
+}
+
+function judged({ gate, verdict, reason }: FactPayload<'gate.verdict'>): string {
+  const did = { deny: 'refused', hold: 'held', revise: 'changed' }[verdict];
+  return `${did} by ${gate}${reason === undefined ? '' : `: ${reason}`}`;
+}
+
+function asked({ kind, question, at, answer, answeredAt, cancelled }: Asked, options: StoryOptions): string[] {
+  const lines = kind === 'input' ? note(`asked: ${question}`, options) : [];
+  if (cancelled !== undefined) return [...lines, ...note(`taken back: ${cancelled}`, options)];
+  if (answer === undefined) return [...lines, ...note('waits for an answer', options)];
+  const after = answeredAt === undefined ? '' : ` after ${duration(answeredAt - at)}`;
+  const words = answer.text ?? answer.note;
+  const said = words === undefined ? '' : `: ${words}`;
+  return [...lines, ...note(`${DECIDED[answer.decision]} by ${answer.by}${after}${said}`, options)];
+}
+
+const DECIDED = {
+  allow: 'allowed',
+  reject: 'rejected',
+  edit: 'allowed with other arguments',
+  reply: 'answered',
+} as const;
+
+function note(text: string, { colors, columns }: StoryOptions): string[] {
+  return wrap(harmless(text), { columns, first: '    ', rest: '      ' }).map((line) => colors.dim(line));
+}

@@ -1,0 +1,287 @@
+import { systemClock } from '../base/clock.ts';
+import type { EntryOf } from '../domain/entry.ts';
+import type { EventOf, TreadleEvent } from '../domain/event.ts';
+import { emptyTimeline, entriesSince, project, type Timeline } from '../domain/timeline.ts';
+import { inputTokens, outputTokens } from '../domain/usage.ts';
+import { actionCard } from './action-card.ts';
+import { createProse, type Prose } from './prose.ts';
+import type { Screen } from './screen.ts';
+import type { Colors } from './terminal.ts';
+import { counted, duration, oneLine, wrap } from './text.ts';
+
+export interface TurnViewOptions {
+  readonly screen: Screen;
+  readonly colors: Colors;
+  readonly columns: () => number;
+  /** False where the answer, and how the turn ended, are told in another place. */
+  readonly showsAnswer?: boolean;
+  /** Called with what happens while somebody waits, such as `thinking`; undefined when nobody does. */
+  readonly onPhase: (phase: Phase | undefined) => void;
+}
+
+/** What goes on, and since when. */
+export interface Phase {
+  readonly text: string;
+  readonly since: number;
+}
+
+const INDENT = '  ';
+
+/** Writes one conversation to a screen while it happens: the model's words as they come, actions when they are done. */
+export class TurnView {
+  readonly #options: TurnViewOptions;
+  #timeline: Timeline;
+  #prose: Prose | undefined;
+  /** What the model has said of the answer in work, as it was streamed. */
+  #streamed = '';
+  #phase: Phase | undefined;
+  #hasSpace = true;
+
+  constructor(options: TurnViewOptions, timeline: Timeline = emptyTimeline) {
+    this.#options = options;
+    this.#timeline = timeline;
+  }
+
+  get timeline(): Timeline {
+    return this.#timeline;
+  }
+
+  hear(event: TreadleEvent): void {
+    switch (event.type) {
+      case 'llm.stream.chunk':
+        return this.#chunk(event);
+      case 'llm.stream.end':
+        if (event.payload.superseded) this.#withdraw();
+        return;
+      case 'io.status':
+        return this.#status(event);
+      case 'tool.progress': {
+        const { text, fraction } = event.payload;
+        const done = fraction === undefined ? '' : `${Math.round(fraction * 100)} %`;
+        const said = [done, text].filter((one) => one !== undefined && one !== '').join(' ');
+        if (this.#phase !== undefined && said !== '')
+          this.#setPhase({ ...this.#phase, text: `${this.#phase.text.split(' · ')[0] ?? ''} · ${said}` });
+        return;
+      }
+      default: {
+        if (event.seq <= this.#timeline.head) return; // delivered before, as by another process's drive
+        const before = this.#timeline.head;
+        this.#timeline = project(this.#timeline, event);
+        for (const entry of entriesSince(this.#timeline, before)) this.#show(entry, event);
+      }
+    }
+  }
+
+  /** A blank line, unless there is one. */
+  space(): void {
+    this.#endProse();
+    if (!this.#hasSpace) this.#options.screen.lines('');
+    this.#hasSpace = true;
+  }
+
+  #show(entry: ReturnType<typeof entriesSince>[number], { type }: TreadleEvent): void {
+    switch (entry.role) {
+      case 'thinking':
+        return this.#thought(entry.text);
+      case 'assistant':
+        return this.#speech(entry);
+      case 'action':
+        if (type === 'tool.result')
+          this.#lines(...actionCard(entry.data, this.#options.colors, this.#options.columns()));
+        return;
+      case 'plan':
+        if (type === 'plan.result') this.#plan(entry);
+        return;
+      case 'notice':
+        if (type === 'hitl.responded' || type === 'hitl.cancel' || entry.data.kind === 'cancel') return;
+        return this.#notice(entry.text);
+      case 'call':
+        if (type === 'llm.response') this.#attempt(entry);
+        return;
+      case 'end':
+        return this.#end(entry);
+      case 'user':
+        return;
+    }
+  }
+
+  #chunk({ payload: { kind, delta } }: EventOf<'llm.stream.chunk'>): void {
+    if (kind !== 'text' || delta === '' || this.#options.showsAnswer === false) return;
+    if (this.#prose === undefined) {
+      this.space();
+      this.#prose = createProse({ columns: this.#options.columns(), indent: INDENT, colors: this.#options.colors });
+      this.#setPhase({ text: 'answering', since: this.#phase?.since ?? systemClock.now() });
+    }
+    this.#streamed += delta;
+    this.#hasSpace = false;
+    this.#options.screen.write(this.#prose.write(delta));
+  }
+
+  /** The attempt failed. What stands on the screen cannot be taken back, so it is said that it does not count. */
+  #withdraw(): void {
+    if (this.#streamed === '') return;
+    this.#endProse();
+    this.#streamed = '';
+    this.#notice('The connection broke: what stands above does not count.');
+  }
+
+  #speech({ text, data }: EntryOf<'assistant'>): void {
+    const { screen, colors, columns, showsAnswer } = this.#options;
+    if (showsAnswer === false && data.final) return;
+    const isShown = this.#streamed.trim() === text.trim();
+    this.#endProse();
+    if (!isShown && data.final && this.#streamed !== '') this.#notice('A gate changed the answer:');
+    this.#streamed = '';
+    if (isShown) return;
+    this.space();
+    const flow = createProse({ columns: columns(), indent: INDENT, colors });
+    screen.lines(flow.write(text.trimEnd()) + flow.end());
+    this.#hasSpace = false;
+  }
+
+  #endProse(): void {
+    if (this.#prose === undefined) return;
+    this.#options.screen.write(`${this.#prose.end()}\n`);
+    this.#prose = undefined;
+  }
+
+  #thought(text: string): void {
+    if (text.trim() === '') return;
+    const { colors, columns } = this.#options;
+    this.#lines(colors.dim(`${INDENT}∴ ${oneLine(text, columns() - 4)}`));
+  }
+
+  #plan({ text, data }: EntryOf<'plan'>): void {
+    const { colors, columns } = this.#options;
+    const steps = data.steps.flatMap((step, index) =>
+      wrap(step.title, { columns: columns(), first: `${INDENT}${index + 1}. `, rest: `${INDENT}   ` }),
+    );
+    this.space();
+    this.#lines(`${INDENT}${colors.bold(oneLine(text, columns() - 2))}`, ...steps);
+  }
+
+  #attempt({ data: { attempts } }: EntryOf<'call'>): void {
+    const last = attempts.at(-1);
+    if (last?.failure === undefined) return;
+    if (last.failure.class === 'aborted') return;
+    this.#notice(`${last.provider} ${last.model} did not answer: ${last.failure.message}`);
+  }
+
+  #notice(text: string): void {
+    const { colors, columns } = this.#options;
+    this.#lines(
+      ...wrap(text, { columns: columns(), first: `${INDENT}! `, rest: `${INDENT}  ` }).map((line) =>
+        colors.yellow(line),
+      ),
+    );
+  }
+
+  #end({ data }: EntryOf<'end'>): void {
+    const { colors, columns } = this.#options;
+    this.#endProse();
+    this.#streamed = '';
+    this.#setPhase(undefined);
+    if (this.#options.showsAnswer === false) return;
+    const trouble = endInWords(data, 'chat');
+    if (trouble !== undefined) {
+      this.space();
+      const [first = '', ...rest] = wrap(trouble, { columns: columns(), first: INDENT, rest: INDENT });
+      this.#lines(colors.red(first), ...rest.map((line) => colors.red(line)));
+    }
+    this.space();
+    this.#lines(colors.dim(`${INDENT}${endLine(data)}`));
+  }
+
+  #status({ at, payload: { state, detail } }: EventOf<'io.status'>): void {
+    switch (state) {
+      case 'thinking':
+        return this.#setPhase({ text: 'thinking', since: at });
+      case 'tool_running':
+        return this.#setPhase({ text: detail ?? 'working', since: at });
+      case 'waiting':
+        return this.#setPhase(detail === undefined ? undefined : { text: detail, since: at });
+      case 'idle':
+        return this.#setPhase(undefined);
+    }
+  }
+
+  #setPhase(phase: Phase | undefined): void {
+    this.#phase = phase;
+    this.#options.onPhase(phase);
+  }
+
+  #lines(...lines: readonly string[]): void {
+    this.#endProse();
+    this.#options.screen.lines(...lines);
+    this.#hasSpace = lines.at(-1) === '';
+  }
+}
+
+/** Calls, actions, tokens and time of a turn. */
+export function endLine({ iterations, toolCalls, usage, ms }: EntryOf<'end'>['data']): string {
+  const read = inputTokens(usage);
+  const written = outputTokens(usage);
+  const cached =
+    usage.cacheRead === undefined || usage.cacheRead === 0
+      ? ''
+      : ` (${usage.cacheRead.toLocaleString('en-US')} cached)`;
+  const tokens =
+    read + written === 0
+      ? []
+      : [`${read.toLocaleString('en-US')} tokens in${cached}, ${written.toLocaleString('en-US')} out`];
+  const actions = toolCalls === 0 ? [] : [counted(toolCalls, 'action')];
+  return [counted(iterations, 'model call'), ...actions, ...tokens, duration(ms)].join(' · ');
+}
+
+/** What a person has to know of an end that is not an answer, and what to do about it. */
+export function endInWords(
+  { status, stop, error }: Pick<EntryOf<'end'>['data'], 'status' | 'stop' | 'error'>,
+  place: 'chat' | 'command',
+): string | undefined {
+  const why = error === undefined ? '' : ` ${sentence(error.message)}`;
+  switch (status) {
+    case 'completed':
+      return undefined;
+    case 'stopped':
+      return place === 'chat' ? 'Stopped. /resume goes on from here, or say something else.' : 'The run was stopped.';
+    case 'plan_rejected':
+      return 'The plan was rejected, so nothing was done.';
+    case 'max_iterations_reached':
+      return `No answer yet:${why || ' the limit of model calls is reached.'} ${place === 'chat' ? 'Say “go on” for another turn, or raise' : 'Raise'} max_iterations in the bundle.`;
+    case 'error':
+      if (stop === 'gate') return `A gate refused.${why}`;
+      return `This went wrong:${why || ' nobody said why.'} ${remedy(error?.code ?? '', place)}`.trimEnd();
+  }
+}
+
+function remedy(code: string, place: 'chat' | 'command'): string {
+  const again = place === 'chat' ? 'say it again' : 'run it again';
+  switch (code) {
+    case 'model_auth':
+      return 'Check the API key.';
+    case 'model_network':
+    case 'model_timeout':
+      return `Check that the model server can be reached, then ${again}.`;
+    case 'model_rate_limit':
+    case 'model_overloaded':
+    case 'model_server':
+      return `Wait a little, then ${again}.`;
+    case 'model_not_found':
+      return 'Check the name of the model in the bundle.';
+    case 'model_context_length':
+      return 'Begin a new conversation, or give the model less to read.';
+    default:
+      return '';
+  }
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '') return '';
+  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}
+
+/** For progress where only one line can be shown: what the phase is and how long it has lasted. */
+export function phaseLine({ text, since }: Phase): string {
+  return `${text}  ${duration(Math.max(0, systemClock.now() - since))}`;
+}
