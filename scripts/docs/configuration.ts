@@ -85,7 +85,8 @@ function sectionsOf({ title, schema }: Section): readonly Section[] {
   const inner = Object.entries(propertiesOf(schema)).flatMap(([name, property]) =>
     innerObjects(property).flatMap((one, _, all) => {
       // One key may take several shapes: each is told by what it must have.
-      const required = Array.isArray(one['required']) ? one['required'][0] : undefined;
+      const { required: names } = one;
+      const [required] = Array.isArray(names) ? (names as readonly unknown[]) : [];
       const shape = all.length > 1 ? ` with ${code(text(required))}` : '';
       return sectionsOf({ title: `${title}: ${code(name)}${shape}`, schema: one });
     }),

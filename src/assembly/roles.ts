@@ -46,7 +46,8 @@ export function roleNames(tables: RoleTables): readonly string[] {
 }
 
 function follow(tables: RoleTables, role: string, from: Path, trail: readonly string[]): ResolvedRole {
-  if (trail.includes(role)) return { ok: false, problem: 'cycle', name: [...trail, role].join(' → '), from };
+  const start = trail.indexOf(role);
+  if (start >= 0) return { ok: false, problem: 'cycle', name: [...trail.slice(start), role].join(' → '), from };
   const found = tables.find(({ value }) => Object.hasOwn(value, role));
   const value = found?.value[role];
   if (found === undefined || value === undefined) return { ok: false, problem: 'unknown', name: role, from };

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { AGENT_PLUGIN, PLUGIN_PREFIX, type Bundle } from '../domain/bundle.ts';
 import { isObject } from '../base/json.ts';
 import type { Path } from '../assembly/resolve.ts';
-import { misfits } from '../adapters/schema/wording.ts';
+import { misfits, quote } from '../adapters/schema/wording.ts';
 import type { Declared } from './declare.ts';
 import { didYouMean, oneOf, type Problems } from './problems.ts';
 
@@ -47,12 +47,12 @@ const LATER: ReadonlySet<string> = new Set([
 
 /** Which plugins a bundle activates, and with what. Names that nobody has are added to `problems`. */
 export function activePlugins(
-  { bundle, place, quoted }: Pick<Declared, 'bundle' | 'place' | 'quoted'>,
+  { bundle, place, quoted, written }: Pick<Declared, 'bundle' | 'place' | 'quoted' | 'written'>,
   { configs, byDefault }: KnownPlugins,
   problems: Problems,
 ): readonly ActivePlugin[] {
   const active = new Set([...byDefault].filter((id) => configs.has(id)));
-  const written = Object.entries(bundle.plugins ?? {}).filter(
+  const configured = Object.entries(bundle.plugins ?? {}).filter(
     ([key]) => key !== 'active' && shortId(key) !== AGENT_PLUGIN,
   );
   const known = [...configs.keys(), ...BUILT_IN];
@@ -83,7 +83,7 @@ export function activePlugins(
     if (id !== undefined && configs.has(id)) active.add(id);
   }
   const given = new Map<string, Path>();
-  for (const [name, config] of written) {
+  for (const [name, config] of configured) {
     const path = ['plugins', name];
     const id = check(name, path);
     if (id === undefined) continue;
@@ -106,7 +106,7 @@ export function activePlugins(
   return [...active].map((id) => {
     const path = given.get(id);
     const config: unknown = path === undefined ? {} : (bundle.plugins?.[String(path[1])] ?? {});
-    checkConfig(id, config, path, configs.get(id), { place, problems, bundle });
+    checkConfig(id, config, path, configs.get(id), { place, written, problems, bundle });
     return { id, config };
   });
 }
@@ -121,7 +121,7 @@ function checkConfig(
   config: unknown,
   path: Path | undefined,
   schema: z.ZodType | undefined,
-  { place, problems, bundle }: { place: (path: Path) => string; problems: Problems; bundle: Bundle },
+  { place, written, problems, bundle }: Pick<Declared, 'place' | 'written'> & { problems: Problems; bundle: Bundle },
 ): void {
   const parsed = schema?.safeParse(config, { reportInput: true });
   if (parsed === undefined || parsed.success) return;
@@ -132,7 +132,9 @@ function checkConfig(
     if (misfit.unknownKey !== undefined) {
       problems.add('plugin_config', { place: place(at), found: `a key that ${id} does not read` });
     } else {
-      const found = misfit.found ?? `no ${misfit.path.map(String).join('.') || 'configuration'}`;
+      const secret = written(at);
+      const said = secret === undefined ? misfit.found : quote(secret);
+      const found = said ?? `no ${misfit.path.map(String).join('.') || 'configuration'}`;
       const hint = path === undefined ? `write it under plugins: ${id}: {…}` : undefined;
       problems.add('plugin_config', { place: place(at), found, wanted: misfit.wanted, hint });
     }

@@ -34,20 +34,15 @@ export function readText(file: string, place: string): string {
 /**
  * The real path of a file that a bundle names, which has to be in the folder of the bundle, also after symbolic links.
  *
- * Throws `bundle_unreadable`.
+ * Throws `bundle_unreadable`, which quotes the name as `shown`.
  */
-export function insideFolder(folder: string, named: string, place: string): string {
+export function insideFolder(folder: string, named: string, place: string, shown = JSON.stringify(named)): string {
   const outside = () =>
-    unreadable(
-      place,
-      `"${named}"`,
-      'a file in the folder of the bundle',
-      'move the file there and write a relative path',
-    );
+    unreadable(place, shown, 'a file in the folder of the bundle', 'move the file there and write a relative path');
   if (path.isAbsolute(named) || named.includes('\0')) throw outside();
   const target = path.resolve(folder, named);
   if (!isWithin(folder, target)) throw outside();
-  const [realFolder, realTarget] = attempt(place, () => [realpathSync(folder), realpathSync(target)] as const, named);
+  const [realFolder, realTarget] = attempt(place, () => [realpathSync(folder), realpathSync(target)] as const, shown);
   if (!isWithin(realFolder, realTarget)) throw outside();
   return realTarget;
 }
@@ -67,7 +62,7 @@ const SYSTEM_WORDS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'a name that is too long',
 };
 
-function attempt<T>(place: string, work: () => T, named?: string): T {
+function attempt<T>(place: string, work: () => T, shown?: string): T {
   try {
     return work();
   } catch (cause) {
@@ -76,7 +71,7 @@ function attempt<T>(place: string, work: () => T, named?: string): T {
     const what = SYSTEM_WORDS[code] ?? `a file that cannot be read (${code})`;
     throw unreadable(
       place,
-      named === undefined ? what : `${what} as "${named}"`,
+      shown === undefined ? what : `${what} as ${shown}`,
       'a file that can be read',
       undefined,
       cause,

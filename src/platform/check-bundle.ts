@@ -99,6 +99,7 @@ export function checkRoles(
 ): { readonly role: string; readonly models: readonly ModelRef[] } {
   const tables = roleTables(bundle, agent, shippedRoles);
   const names = roleNames(tables);
+  const circles = new Set<string>();
   const models = (role: string, from: Path): readonly ModelRef[] => {
     const found = resolveRole(tables, role, from);
     if (found.ok) return found.models;
@@ -110,13 +111,18 @@ export function checkRoles(
         problems.add('bundle_unknown_name', { place: place(found.from), found: what, wanted, hint });
         break;
       }
-      case 'cycle':
+      case 'cycle': {
+        // Each of its roles would tell the same circle again.
+        const members = [...new Set(found.name.split(' → '))].sort().join();
+        if (circles.has(members)) break;
+        circles.add(members);
         problems.add('bundle_conflict', {
           place: place(found.from),
           found: `a circle of roles, ${found.name}`,
           wanted: 'a model at its end',
         });
         break;
+      }
       case 'long': {
         const wanted = `at most ${LONGEST_CHAIN}`;
         problems.add('bundle_invalid', {

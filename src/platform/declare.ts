@@ -18,6 +18,8 @@ export interface Declared {
   readonly place: (path: Path) => string;
   /** A value as an error may quote it: as the file writes it, so that no secret is told. */
   readonly quoted: (path: Path, value: unknown) => string;
+  /** What the file says where a variable was put in, else undefined. */
+  readonly written: (path: Path) => string | undefined;
   /** A value as the file writes it, with variables by their names, for people to read. */
   readonly asWritten: (path: Path, value: Json) => Json;
 }
@@ -46,6 +48,7 @@ export function declare(text: string, file: string, environment: Environment): D
     bundle: parsed.data ?? {},
     place,
     quoted: (path, given) => quoted(expanded, path, given),
+    written: expanded.written,
     asWritten: (path, given) => asWritten(expanded, path, given),
   };
 }

@@ -9,7 +9,7 @@ const VARIABLE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{/g;
 export interface Expansion {
   readonly mapString: MapString;
   /** What the file says where a variable was put in: secrets must not be quoted in an error. */
-  written(path: Path): string | undefined;
+  readonly written: (path: Path) => string | undefined;
 }
 
 /**

@@ -90,7 +90,7 @@ function membersOf(
     const wanted = hint === undefined ? oneOf(names) : undefined;
     problems.add('bundle_unknown_name', {
       place: place(at),
-      found: `no tool ${quoted(at, name)} in ${entry.name}`,
+      found: `no tool ${quoted(at, name)} in ${quoted([...path, 'name'], entry.name)}`,
       wanted,
       hint,
     });

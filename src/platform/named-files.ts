@@ -49,7 +49,7 @@ export class NamedFiles {
   #read(named: string, at: Path): string {
     try {
       const place = this.#declared.place(at);
-      const text = readText(insideFolder(this.#folder, named, place), place);
+      const text = readText(insideFolder(this.#folder, named, place, this.#declared.quoted(at, named)), place);
       this.digests[named] = shortDigest(text);
       return text;
     } catch (error) {

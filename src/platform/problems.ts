@@ -55,7 +55,7 @@ export function didYouMean(written: string, names: Iterable<string>): string | u
   if (known.length === 0 || written.length > 200) return undefined;
   const best = closest(written.toLowerCase(), known);
   // A third of the letters wrong is a typing mistake; more is another word.
-  return distance(written.toLowerCase(), best.toLowerCase()) <= Math.max(1, Math.floor(best.length / 3))
+  return distance(written.toLowerCase(), best.toLowerCase()) <= Math.ceil(best.length / 3)
     ? `did you mean ${best}`
     : undefined;
 }
@@ -63,7 +63,7 @@ export function didYouMean(written: string, names: Iterable<string>): string | u
 /** Names as they stand in `wanted`: all when they are few, else the beginning. */
 export function oneOf(names: Iterable<string>, what = 'one of'): string {
   const known = [...names];
-  if (known.length === 0) return 'none, because there are none';
+  if (known.length === 0) return 'none: there is nothing to name';
   const shown = known.slice(0, 12).join(', ');
   return `${what} ${shown}${known.length > 12 ? `, … (${known.length} in all)` : ''}`;
 }

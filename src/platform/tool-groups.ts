@@ -56,7 +56,7 @@ async function moduleGroup(
   const place = declared.place(at);
   try {
     if (!module.startsWith(BUILTIN)) {
-      const { tools, digest } = await loadToolModule(module, folder, place);
+      const { tools, digest } = await loadToolModule(module, folder, place, declared.quoted(at, module));
       digests[module] = digest;
       return { locked: false, tools };
     }

@@ -22,8 +22,13 @@ const firstDigest = new Map<string, string>();
  * The module is run: tools are the operator's code. It exports tools one by one, or `tools`, a list. Throws
  * `bundle_unreadable`, `tool_module` or `tool_schema` with `place`, where the bundle names it.
  */
-export async function loadToolModule(named: string, folder: string, place: string): Promise<LoadedModule> {
-  const file = locate(named, folder, place);
+export async function loadToolModule(
+  named: string,
+  folder: string,
+  place: string,
+  shown = JSON.stringify(named),
+): Promise<LoadedModule> {
+  const file = locate(named, folder, place, shown);
   const digest = shortDigest(readText(file, place));
   const first = firstDigest.get(file) ?? digest;
   firstDigest.set(file, first);
@@ -34,16 +39,16 @@ export async function loadToolModule(named: string, folder: string, place: strin
   } catch (cause) {
     throw new TreadleError('tool_module', {
       place,
-      found: `${named}, which fails: ${cause instanceof Error ? cause.message : String(cause)}`,
+      found: `${shown}, which fails: ${cause instanceof Error ? cause.message : String(cause)}`,
       wanted: 'a module that can be imported',
       cause,
     });
   }
-  const tools = exported(module, named, place).map(([at, spec]) => compileTool(spec, `${place}: ${named} ${at}`));
+  const tools = exported(module, shown, place).map(([at, spec]) => compileTool(spec, `${place}: ${shown} ${at}`));
   if (tools.length === 0) {
     throw new TreadleError('tool_module', {
       place,
-      found: `${named}, which exports no tool`,
+      found: `${shown}, which exports no tool`,
       wanted: 'exported tools, or a list of them called tools',
       hint: 'write export const add = defineTool({ … })',
     });
@@ -52,16 +57,16 @@ export async function loadToolModule(named: string, folder: string, place: strin
   if (twice !== undefined) {
     throw new TreadleError('tool_module', {
       place,
-      found: `${named} with two tools called ${twice.own}`,
+      found: `${shown} with two tools called ${twice.own}`,
       wanted: 'one',
     });
   }
   return { tools, digest };
 }
 
-function locate(named: string, folder: string, place: string): string {
+function locate(named: string, folder: string, place: string, shown: string): string {
   const isFile = /^\.\.?[/\\]/.test(named) || path.isAbsolute(named) || /\.[cm]?[jt]s$/.test(named);
-  if (isFile) return insideFolder(folder, named, place);
+  if (isFile) return insideFolder(folder, named, place, shown);
   if (/^(@[\w.-]+\/)?[\w-][\w.-]*(\/[\w./-]+)?$/.test(named)) {
     try {
       const found = createRequire(path.join(folder, 'bundle.js')).resolve(named);
@@ -71,37 +76,37 @@ function locate(named: string, folder: string, place: string): string {
       if (isClosed) {
         throw new TreadleError('tool_module', {
           place,
-          found: `"${named}", which can only be imported by a module`,
+          found: `${shown}, which can only be imported by a module`,
           wanted: 'a package that can be found from here',
-          hint: `write a file ./tools.js with export * from '${named}', and name that`,
+          hint: `write a file ./tools.js with export * from the package, and name that`,
           cause,
         });
       }
       throw new TreadleError('tool_module', {
         place,
-        found: `"${named}", which is not installed`,
+        found: `${shown}, which is not installed`,
         wanted: 'builtin/ and a group, a file such as ./tools/notes.ts, or an installed package',
-        hint: `write ./${named} for a file, or npm install ${named}`,
+        hint: 'write ./ before the name of a file, or install the package',
         cause,
       });
     }
   }
   throw new TreadleError('tool_module', {
     place,
-    found: `"${named}"`,
+    found: shown,
     wanted: 'builtin/ and a group, a file such as ./tools/notes.ts, or an installed package',
   });
 }
 
 /** What looks like a tool, with the name of the export. Anything else that a module exports is its own business. */
-function exported(module: unknown, named: string, place: string): readonly (readonly [string, unknown])[] {
+function exported(module: unknown, shown: string, place: string): readonly (readonly [string, unknown])[] {
   if (!isObject(module)) return [];
   const list = module['tools'];
   if (Array.isArray(list)) return list.map((spec: unknown, index) => [`tools[${index}]`, spec] as const);
   if (list !== undefined && !isObject(list)) {
     throw new TreadleError('tool_module', {
       place,
-      found: `${named} with tools that is no list`,
+      found: `${shown} with tools that is no list`,
       wanted: 'a list of tools',
     });
   }

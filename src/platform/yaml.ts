@@ -1,4 +1,14 @@
-import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node } from 'yaml';
+import {
+  LineCounter,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseDocument,
+  type Document,
+  type Node,
+  type YAMLError,
+} from 'yaml';
 import { TreadleError } from '../base/errors.ts';
 import { forbiddenKey, type Json } from '../base/json.ts';
 import type { Path } from '../assembly/resolve.ts';
@@ -41,8 +51,8 @@ export function readYaml(text: string, file: string, problems: Problems, mapStri
     return `${file}:${line}:${col}${path.length === 0 ? '' : `  ${pathText(path)}`}`;
   };
   const document = parse(text, lines, file);
-  for (const { message, pos } of [...document.errors, ...document.warnings]) {
-    problems.add('bundle_yaml', { place: at(pos[0]), found: message.replace(/\.$/, ''), wanted: 'well-formed YAML' });
+  for (const error of [...document.errors, ...document.warnings]) {
+    problems.add('bundle_yaml', { place: at(error.pos[0]), ...complaint(error, text) });
   }
   if (problems.any) return undefined;
   if (document.directives?.yaml.version !== '1.2') {
@@ -93,6 +103,34 @@ function parse(text: string, lines: LineCounter, file: string): Document {
       wanted: `at most ${DEEPEST} levels`,
       cause,
     });
+  }
+}
+
+/** What the parser says, in our words where its own are for programmers. */
+function complaint(
+  { code, message, pos }: YAMLError,
+  text: string,
+): { readonly found: string; readonly wanted: string } {
+  switch (code) {
+    case 'DUPLICATE_KEY': {
+      const [name = ''] = /^[^\s:,{}[\]]+/.exec(text.slice(pos[0])) ?? [];
+      return { found: `the key ${name} a second time`, wanted: 'each key once' };
+    }
+    case 'MULTIPLE_DOCS':
+      return { found: 'a second document', wanted: 'one document a file' };
+    case 'NON_STRING_KEY':
+      return { found: 'a key that is a list or a mapping', wanted: 'a word' };
+    case 'TAB_AS_INDENT':
+      return { found: 'a tab as indentation', wanted: 'spaces' };
+    case 'TAG_RESOLVE_FAILED':
+      return {
+        found: message.replace(/^Unresolved tag: (tag:yaml\.org,2002:)?/, 'the tag '),
+        wanted: 'a value without a tag',
+      };
+    default:
+      if (message.includes('call stack'))
+        return { found: 'values nested too deep', wanted: `at most ${DEEPEST} levels` };
+      return { found: message.replace(/\.$/, ''), wanted: 'well-formed YAML' };
   }
 }
 

@@ -29,7 +29,13 @@ export function quote(value: unknown): string {
     case 'undefined':
       return 'nothing';
     default:
-      return value === null ? 'null' : Array.isArray(value) ? 'an array' : 'an object';
+      return value === null
+        ? 'null'
+        : Array.isArray(value)
+          ? value.length === 0
+            ? 'an empty array'
+            : 'an array'
+          : 'an object';
   }
 }
 
