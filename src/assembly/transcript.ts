@@ -95,7 +95,7 @@ function iterationMessages(iteration: Iteration, turn: Turn, target: Target): re
   const messages: Message[] = iteration.inputs.flatMap(spoken);
   const { response, decision } = iteration;
   if (response !== undefined && decision !== undefined) {
-    const open = paused && iteration === turn.current;
+    const open = paused && iteration === turn.current && turn.end === undefined && turn.pending.length === 0;
     const finished = resultsOf(paused ? [...iterationsOf(turn)] : [iteration]);
     const content =
       turn.agent.grammar === 'json'

@@ -38,6 +38,8 @@ interface Open {
   readonly kind: 'text' | 'thinking' | 'action';
   readonly name: string;
   text: string;
+  /** The first half of a character whose second half has not come yet. */
+  kept: string;
   opaque: JsonObject | undefined;
   /** The model said that this block is whole. */
   whole: boolean;
@@ -57,7 +59,7 @@ export async function listen(stream: ModelStream, options: ListenOptions): Promi
   let providerId: string | undefined;
 
   function begin(part: string, kind: Open['kind'], name: string): Open {
-    const block: Open = { kind, name, text: '', opaque: undefined, whole: false };
+    const block: Open = { kind, name, text: '', kept: '', opaque: undefined, whole: false };
     open.set(part, block);
     spoken.push(block);
     return block;
@@ -71,7 +73,13 @@ export async function listen(stream: ModelStream, options: ListenOptions): Promi
       case 'delta': {
         const block = open.get(part.part) ?? begin(part.part, 'text', '');
         block.text += part.delta;
-        options.onDelta?.(part.part, block.kind, block.kind === 'action' ? block.name : undefined, part.delta);
+        if (options.onDelta === undefined) return;
+        const shown = block.kept + part.delta;
+        // Half a character is kept until its other half comes: nobody is shown a lone surrogate.
+        const whole = endsInHalf(shown) ? shown.slice(0, -1) : shown;
+        block.kept = shown.slice(whole.length);
+        if (whole !== '')
+          options.onDelta(part.part, block.kind, block.kind === 'action' ? block.name : undefined, whole);
         return;
       }
       case 'end': {
@@ -227,6 +235,11 @@ function assemble(
     }
   }
   return { content, thoughts };
+}
+
+function endsInHalf(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last < 0xdc00;
 }
 
 /** A stop that contradicts what was said is put right: whole actions are actions, whatever the provider calls it. */

@@ -9,8 +9,8 @@ import type { AppendResult, Lease, Log } from '../kernel/ports.ts';
 
 export interface RecordOptions {
   /**
-   * For intents: whether the facts should still be stated when somebody else stated one first. Absent: they happened,
-   * so they are stated whatever came in between.
+   * For intents: true when what others stated meanwhile makes them wrong; nothing is stated then. Absent: the facts
+   * happened, so they are stated whatever came in between.
    */
   readonly unless?: (conversation: Conversation) => boolean;
   readonly row?: { readonly status?: RunStatus; readonly title?: string };
@@ -106,6 +106,7 @@ export class Recorder {
   }
 
   #append(drafts: readonly Draft[], options: RecordOptions): MaybePromise<readonly Fact[] | undefined> {
+    if (options.unless?.(this.#conversation) === true) return undefined;
     this.#appending = true;
     let result: MaybePromise<AppendResult>;
     try {
@@ -134,8 +135,7 @@ export class Recorder {
       });
     }
     const caughtUp = this.#readOn();
-    const retry = (): MaybePromise<readonly Fact[] | undefined> =>
-      options.unless?.(this.#conversation) === true ? undefined : this.#append(drafts, options);
+    const retry = (): MaybePromise<readonly Fact[] | undefined> => this.#append(drafts, options);
     return isPromise(caughtUp) ? caughtUp.then(retry) : retry();
   }
 
