@@ -11,51 +11,56 @@ import type { Colors, Terminal } from './terminal.ts';
 
 const LABEL_COLUMNS = 8;
 
-/** Says in words what went wrong, and how the command ends. A stack is shown to those who ask for it. */
-export function reportError(
-  error: unknown,
-  terminal: Pick<Terminal, 'err' | 'errColors' | 'columns'>,
-  debug: boolean,
-): Outcome {
-  const write = (lines: readonly string[]): void => void terminal.err.write(lines.map((line) => `${line}\n`).join(''));
-  const { errColors: colors } = terminal;
-  const columns = terminal.columns();
-  if (!TreadleError.is(error)) {
-    write(bugBlock(error, colors, columns, debug));
-    return 'bug';
-  }
+export interface ErrorLook {
+  readonly colors: Colors;
+  readonly columns: number;
+  /** Shows the stack. */
+  readonly debug: boolean;
+}
+
+/** Says on stderr what went wrong, and how the command ends. */
+export function reportError(error: unknown, { err, errColors, columns }: Terminal, debug: boolean): Outcome {
+  const lines = errorLines(error, { colors: errColors, columns: columns(), debug });
+  err.write(lines.map((line) => `${line}\n`).join(''));
+  return TreadleError.is(error) ? errorOutcome(error) : 'bug';
+}
+
+/** What went wrong, in words: a block for each problem. */
+export function errorLines(error: unknown, look: ErrorLook): string[] {
+  if (!TreadleError.is(error)) return bugBlock(error, look);
+  const { colors, columns, debug } = look;
   const problems = error instanceof BundleError ? error.problems : [error];
-  for (const [index, problem] of problems.entries()) {
-    if (index > 0) write(['']);
-    write(errorBlock(problem, colors, columns));
-  }
-  if (problems.length > 1) write(['', `${counted(problems.length, 'problem')}.`]);
-  if (debug) write(['', colors.dim(stackOf(error))]);
-  return errorOutcome(error);
+  const lines = problems.flatMap((problem, index) => [
+    ...(index > 0 ? [''] : []),
+    ...errorBlock(problem, colors, columns),
+  ]);
+  if (problems.length > 1) lines.push('', `${counted(problems.length, 'problem')}.`);
+  if (debug) lines.push('', colors.dim(stackOf(error)));
+  return lines;
 }
 
 /** What, where, what was found and wanted, what to do: one line each, and only those that are known. */
-export function errorBlock({ code, detail }: TreadleError, colors: Colors, columns: number): string[] {
+function errorBlock({ code, detail }: TreadleError, colors: Colors, columns: number): string[] {
   const row = (label: string, text: string | undefined): string[] => {
     if (text === undefined) return [];
     const first = `  ${label.padEnd(LABEL_COLUMNS)}`;
     const [head = '', ...more] = wrap(harmless(text), { columns, first, rest: ' '.repeat(first.length) });
     return [colors.dim(head.slice(0, first.length)) + head.slice(first.length), ...more];
   };
-  // Most slips on the command line need no more than to be named.
-  const isNamed = code === 'usage' && detail.place === undefined && detail.found !== undefined;
-  const title = wrap(isNamed ? harmless(detail.found) : ERROR_CODES[code], { columns, first: '✗ ', rest: '  ' });
+  // A slip on the command line needs no more than to be named; the code's own sentence would only be in the way.
+  const slip = code === 'usage' && detail.found !== undefined ? [detail.place, detail.found] : undefined;
+  const titled = slip?.filter((one) => one !== undefined).join(': ') ?? ERROR_CODES[code];
+  const title = wrap(harmless(titled), { columns, first: '✗ ', rest: '  ' });
   return [
     ...title.map((line) => colors.bold(colors.red(line))),
-    ...row('where', detail.place),
-    ...row('found', isNamed ? undefined : detail.found),
+    ...(slip === undefined ? [...row('where', detail.place), ...row('found', detail.found)] : []),
     ...row('wanted', detail.wanted),
     ...row('do', detail.hint),
     ...row('code', code),
   ];
 }
 
-function bugBlock(error: unknown, colors: Colors, columns: number, debug: boolean): string[] {
+function bugBlock(error: unknown, { colors, columns, debug }: ErrorLook): string[] {
   const message = error instanceof Error ? error.message : String(error);
   const title = wrap(`This is a fault of Treadle, not yours: ${harmless(message)}`, {
     columns,

@@ -20,6 +20,12 @@ export async function main(given: readonly string[], version: string): Promise<v
     });
   }
   const debug = given.includes('--debug') || (environment['TREADLE_DEBUG'] ?? '') !== '';
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      reportError(error, terminal, debug);
+      process.exit(EXIT_CODES.bug.code);
+    });
+  }
   let outcome: Outcome = 'completed';
   const program = createProgram({ terminal, environment }, version, (one) => {
     outcome = one;

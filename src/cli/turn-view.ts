@@ -79,6 +79,11 @@ export class TurnView {
     this.#hasSpace = true;
   }
 
+  /** Somebody else has written something. */
+  wrote(): void {
+    this.#hasSpace = false;
+  }
+
   #show(entry: ReturnType<typeof entriesSince>[number], { type }: TreadleEvent): void {
     switch (entry.role) {
       case 'thinking':

@@ -1,5 +1,13 @@
+import { openRequests } from '../../domain/conversation.ts';
+import type { Platform } from '../../platform/platform.ts';
+import { chosen } from '../approval.ts';
+import { readTyped } from '../chat-commands.ts';
 import type { Context } from '../context.ts';
+import { driveRun } from '../drive-run.ts';
 import type { Outcome } from '../exit-codes.ts';
+import { FIRST_BUNDLE, findRun, openLog, openPlatform } from '../open.ts';
+import { tell } from './run.ts';
+
 export interface ChatOptions {
   readonly agent?: string;
   readonly conversation?: string;
@@ -7,6 +15,77 @@ export interface ChatOptions {
   readonly data?: string;
   readonly debug?: boolean;
 }
-export async function chat(_context: Context, _bundle: string | undefined, _options: ChatOptions): Promise<Outcome> {
-  return 'completed';
+
+/** A conversation: in the terminal for a person, line by line for a pipe. */
+export async function chat(context: Context, bundle: string | undefined, options: ChatOptions): Promise<Outcome> {
+  const { terminal, environment } = context;
+  const { log, file } = await openLog({ memory: options.memory, data: options.data, environment });
+  let id: string | undefined;
+  let from = bundle;
+  try {
+    if (options.conversation !== undefined) {
+      const row = await findRun(log, options.conversation);
+      id = row.id;
+      from ??= row.bundle;
+    }
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+  const platform = await openPlatform({ bundle: from ?? FIRST_BUNDLE, log, environment, debug: options.debug });
+  try {
+    const agent =
+      id === undefined ? platform.bundle.agentNamed(options.agent) : (await platform.conversations.find(id)).agent;
+    if (!terminal.interactive)
+      return await chatByLines(context, platform, {
+        id,
+        agent,
+        ...(options.data !== undefined && { data: options.data }),
+      });
+    const { chatInTerminal } = await import('../chat-session.ts');
+    return await chatInTerminal({ platform, terminal, file, agent, id });
+  } finally {
+    await platform.close({ drainMs: 3_000 });
+  }
+}
+
+/** Each line is a message, each answer goes to stdout. Ends with the last line, as the last run did. */
+async function chatByLines(
+  context: Context,
+  platform: Platform,
+  { id: known, agent, data }: { readonly id: string | undefined; readonly agent: string; readonly data?: string },
+): Promise<Outcome> {
+  const { conversations } = platform;
+  const { input } = context.terminal;
+  let id = known;
+  let outcome: Outcome = 'completed';
+  for await (const line of linesOf(input)) {
+    const typed = readTyped(line);
+    if (typed.type === 'nothing') continue;
+    if (typed.type === 'command' && typed.name === '/quit') break;
+    id ??= (await conversations.start({ agent })).id;
+    // A question takes the next line for its answer. An approval does not: what a pipe says is nobody's consent.
+    const { turn } = await conversations.read(id);
+    const question = turn === undefined ? undefined : openRequests(turn)[0];
+    if (question === undefined) await conversations.say(id, { text: line });
+    else
+      await conversations.answer(id, {
+        request: question.request,
+        decision: 'reply',
+        text: chosen(line.trim(), question.choices ?? []),
+        by: 'local',
+      });
+    const driven = await driveRun(platform, id, { onWaiting: async () => false });
+    outcome = tell(context, driven, data === undefined ? {} : { data });
+    if (driven.cut !== undefined) break;
+    const asked = driven.conversation.turn === undefined ? [] : openRequests(driven.conversation.turn);
+    if (asked.some((one) => one.kind !== 'input')) break;
+  }
+  input.pause();
+  return outcome;
+}
+
+async function* linesOf(input: NodeJS.ReadStream): AsyncGenerator<string> {
+  const { createInterface } = await import('node:readline');
+  yield* createInterface({ input, terminal: false, crlfDelay: Infinity });
 }

@@ -69,7 +69,7 @@ async function goOn(
   if (turn !== undefined || inbox.length > 0) return;
   const end = turns.at(-1)?.end;
   if (end?.status === 'stopped') return conversations.resume(id, 'local');
-  throw new TreadleError('input_invalid', {
+  throw new TreadleError('usage', {
     place: shortId(id),
     found: end === undefined ? 'a run in which nothing was said' : `a run that has ended: ${end.status}`,
     wanted: 'one that waits, was stopped or was cut short',
