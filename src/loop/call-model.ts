@@ -4,6 +4,7 @@ import { LazyAbort } from '../base/lazy-abort.ts';
 import { isPromise } from '../base/promise.ts';
 import { announce } from '../assembly/announce.ts';
 import { changedSections, render } from '../assembly/render.ts';
+import { repair } from '../assembly/repair.ts';
 import { nextIteration, type Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { ModelFailure, ModelRequest } from '../domain/model.ts';
@@ -64,7 +65,9 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
     await work.recorder.record([...verdicts, ...held]);
     return;
   }
-  const final = withNotes(judged.payload);
+  const final = withNotes(
+    judged.payload.request.messages === request.messages ? judged.payload : repaired(judged.payload),
+  );
   const seen = turn.pending.length;
   const intent = inTurn(turn, 'llm.request', requestPayload(work, turn, final, judged.payload, command, chosen));
   const stated = work.recorder.record([...verdicts, { ...intent, iteration }], {
@@ -193,6 +196,11 @@ function isWellFormed(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   for (const key in value) if (!isWellFormed((value as JsonObject)[key])) return false;
   return true;
+}
+
+/** A gate has touched the messages: what goes out must still be valid. */
+function repaired(question: Question): Question {
+  return { ...question, request: { ...question.request, messages: repair(question.request.messages) } };
 }
 
 /** Notes of gates go where what changes goes: into announce, after everything that is cached. */

@@ -65,7 +65,14 @@ export function brokenRules(facts: readonly Fact[], ledger: Ledger = new Map()):
   if (first !== undefined) {
     const whole = fold(first.conversationId, first.agentPath, facts);
     let stepwise = emptyConversation(first.conversationId, first.agentPath);
+    let sent: readonly Message[] = [];
     for (const fact of facts) {
+      if (fact.type === 'llm.request') {
+        const sending = transcript(stepwise, { provider: 'scripted', model: 'scripted' });
+        const changed = brokenPrefix(sent, sending);
+        if (changed !== undefined) broken.push(`at ${fact.seq} the cached prompt changed: ${changed}`);
+        sent = sending;
+      }
       stepwise = apply(stepwise, fact);
       broken.push(
         ...brokenMessages(transcript(stepwise, { provider: 'scripted', model: 'scripted' })).map(
