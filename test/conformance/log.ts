@@ -88,9 +88,9 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
   });
 
   describe(`${name}: the list`, () => {
-    /** Seven conversations, three of them changed in the same millisecond. */
+    /** Seven conversations, three of them changed in the same millisecond, the others up to minutes apart. */
     async function seven(log: Log, clock: StillClock): Promise<void> {
-      for (const [id, waitMs] of Object.entries({ a: 1, d: 1, c: 0, b: 0, e: 1, f: 1 })) {
+      for (const [id, waitMs] of Object.entries({ a: 1, d: 60_000, c: 0, b: 0, e: 1, f: 120_000 })) {
         clock.pass(waitMs);
         const [userId, agent] = [id < 'd' ? 'ana' : 'bo', id === 'e' ? 'mail' : 'desk'];
         await log.create(aConversation(id, { createdAt: clock.now(), userId, agent, tenant: `${userId}-org` }));

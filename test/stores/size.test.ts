@@ -118,8 +118,8 @@ test('a hundred thousand conversations that wait take no memory', async (t) => {
     BEGIN;
     WITH RECURSIVE n (k) AS (SELECT 10 UNION ALL SELECT k + 1 FROM n WHERE k < 100009)
     INSERT INTO conversations
-      (key, id, agent, bundle, user_id, tenant, agent_path, created_at, status, updated_at, head, posted, waiting_since)
-      SELECT k, 'w' || k, 'desk', 'b', 'ana', 'acme', 'desk', k, 'initializing', k, 1, 1, k FROM n;
+      (key, id, agent, bundle, user_id, tenant, agent_path, created_at, status, updated_at, minute, head, posted, waiting_since)
+      SELECT k, 'w' || k, 'desk', 'b', 'ana', 'acme', 'desk', k, 'initializing', k, k / 60000, 1, 1, k FROM n;
     INSERT INTO facts (place, type, at, body)
       SELECT key * ${2 ** 26} + 1, (SELECT type FROM facts LIMIT 1), created_at, '{"text":"hello","mode":"message"}'
       FROM conversations WHERE key >= 10;

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Instant } from '../../base/clock.ts';
 import { sha256 } from '../../base/digest.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { Fact } from '../../domain/event.ts';
@@ -11,7 +11,7 @@ import { storeError } from './sqlite/errors.ts';
 import { createFactTable } from './sqlite/fact-table.ts';
 import { createNames } from './sqlite/names.ts';
 import { createPoll, idleTimer, type Schedule } from './sqlite/poll.ts';
-import { conversationRow, pack, standingRow, type StandingRow } from './sqlite/rows.ts';
+import { conversationRow, minuteOf, pack, standingRow, type StandingRow } from './sqlite/rows.ts';
 import { createStatements } from './sqlite/statements.ts';
 import { createTransactions } from './sqlite/transactions.ts';
 import { holds, leavesWork, mayTake, refusal } from './standing.ts';
@@ -85,7 +85,10 @@ export function createSqliteLog(
 
   return {
     create({ id, agent, bundle, userId, tenant, agentPath, createdAt }) {
-      return light(() => sql('create').run(id, agent, bundle, userId, tenant, agentPath, createdAt).changes === 1);
+      return light(() => {
+        const minute = minuteOf(createdAt);
+        return sql('create').run(id, agent, bundle, userId, tenant, agentPath, createdAt, minute).changes === 1;
+      });
     },
 
     find(conversationId) {
@@ -101,7 +104,7 @@ export function createSqliteLog(
       const filter = [userId ?? null, tenant ?? null, agent ?? null, statuses];
       return reading(() =>
         sql('list')
-          .all(from.updatedAt, from.id, ...filter, Math.max(0, limit))
+          .all(from.updatedAt, from.id, ...filter, Math.max(0, limit), minuteOf(from.updatedAt))
           .map(conversationRow),
       );
     },
@@ -131,6 +134,7 @@ export function createSqliteLog(
             table.add(standing.key, fact.seq, now, one);
             facts.push(fact);
           }
+          moveInList(standing, now);
           sql('appended').run(standing.key, expected + facts.length, now, row?.status ?? null, row?.title ?? null);
           return { ok: true, facts };
         },
@@ -153,6 +157,7 @@ export function createSqliteLog(
           const now = clock.now();
           const fact = placed(conversationId, standing.agentPath, standing.head + 1, now, draft);
           table.add(standing.key, fact.seq, now, packed);
+          moveInList(standing, now);
           sql('posted').run(standing.key, fact.seq, now);
           return { fact, fresh: true };
         },
@@ -226,6 +231,11 @@ export function createSqliteLog(
       connection.close();
     },
   };
+
+  function moveInList(standing: StandingRow, now: Instant): void {
+    const minute = minuteOf(now);
+    if (minute !== standing.minute) sql('minute').run(standing.key, minute);
+  }
 
   function light<T>(work: () => T): T {
     if (!connection.isOpen) throw closed(file);

@@ -1,3 +1,4 @@
+import type { Instant } from '../../../base/clock.ts';
 import { assert } from '../../../base/assert.ts';
 import { tryParseJson } from '../../../base/json.ts';
 import { factId, facts, type Draft, type Fact } from '../../../domain/event.ts';
@@ -35,6 +36,7 @@ export interface PackedFact {
 export interface StandingRow extends Standing {
   readonly key: number;
   readonly agentPath: string;
+  readonly minute: number;
 }
 
 type Columns = Record<string, unknown>;
@@ -144,10 +146,16 @@ export function standingRow(columns: Columns): StandingRow {
     seen: columns['seen'] as number,
     posted: columns['posted'] as number,
     status: columns['status'] as StandingRow['status'],
+    minute: columns['minute'] as number,
   };
 }
 
 export function placeOf(conversationKey: number, seq: number): number {
   assert(seq < PLACES_PER_CONVERSATION && conversationKey < 2 ** 27, 'a log has outgrown its file format');
   return conversationKey * PLACES_PER_CONVERSATION + seq;
+}
+
+/** A time as the listing's index has it. */
+export function minuteOf(at: Instant): number {
+  return Math.floor(at / 60_000);
 }

@@ -25,6 +25,8 @@ export const MIGRATIONS: readonly string[] = [
     status TEXT NOT NULL,
     title TEXT NOT NULL DEFAULT '',
     updated_at INTEGER NOT NULL,
+    -- updated_at in whole minutes, for the index: an append seldom has to move a row in it.
+    minute INTEGER NOT NULL,
     head INTEGER NOT NULL DEFAULT 0,
     epoch INTEGER NOT NULL DEFAULT 0,
     owner TEXT,
@@ -36,7 +38,7 @@ export const MIGRATIONS: readonly string[] = [
     waiting_since INTEGER
   ) STRICT;
   -- user_id is there for the filter: rows of others are passed over without being read.
-  CREATE INDEX conversations_newest ON conversations (updated_at DESC, id DESC, user_id);
+  CREATE INDEX conversations_newest ON conversations (minute, user_id);
   CREATE INDEX conversations_waiting ON conversations (waiting_since) WHERE waiting_since IS NOT NULL;
 
   -- place is the conversation's key times 2^26 plus seq. One integer key keeps a conversation's facts side by side, needs
@@ -81,15 +83,16 @@ const ROW = 'id, agent, bundle, user_id, tenant, agent_path, created_at, status,
 const FACT = 'place, type, v, at, turn, iteration, cause, source, rest, body, blob';
 
 export const SQL = {
-  create: `INSERT INTO conversations (id, agent, bundle, user_id, tenant, agent_path, created_at, updated_at, status)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, 'initializing') ON CONFLICT (id) DO NOTHING`,
+  create: `INSERT INTO conversations
+    (id, agent, bundle, user_id, tenant, agent_path, created_at, updated_at, minute, status)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, 'initializing') ON CONFLICT (id) DO NOTHING`,
   find: `SELECT ${ROW} FROM conversations WHERE id = ?`,
   list: `SELECT ${ROW} FROM conversations
-    WHERE (updated_at, id) < (?1, ?2)
+    WHERE minute <= ?8 AND (updated_at, id) < (?1, ?2)
       AND (?3 IS NULL OR user_id = ?3) AND (?4 IS NULL OR tenant = ?4) AND (?5 IS NULL OR agent = ?5)
       AND (?6 IS NULL OR status IN (SELECT value FROM json_each(?6)))
-    ORDER BY updated_at DESC, id DESC LIMIT ?7`,
-  standing: `SELECT key, agent_path, head, epoch, owner, until, seen, posted, status FROM conversations WHERE id = ?`,
+    ORDER BY minute DESC, updated_at DESC, id DESC LIMIT ?7`,
+  standing: `SELECT key, agent_path, head, epoch, owner, until, seen, posted, status, minute FROM conversations WHERE id = ?`,
   head: 'SELECT head FROM conversations WHERE id = ?',
 
   facts: `SELECT ${FACT} FROM facts WHERE place > ?1 AND place <= ?2 ORDER BY place LIMIT ?3`,
@@ -98,6 +101,7 @@ export const SQL = {
   addKey: 'INSERT INTO fact_keys (conversation, type, key, seq) VALUES (?, ?, ?, ?)',
   appended: `UPDATE conversations SET head = ?2, seen = ?2, updated_at = ?3,
     status = coalesce(?4, status), title = coalesce(?5, title) WHERE key = ?1`,
+  minute: 'UPDATE conversations SET minute = ?2 WHERE key = ?1',
   posted: `UPDATE conversations SET head = ?2, posted = ?2, updated_at = ?3,
     waiting_since = coalesce(waiting_since, ?3) WHERE key = ?1`,
 

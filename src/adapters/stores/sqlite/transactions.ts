@@ -63,12 +63,12 @@ export function createTransactions(
   /** Runs all in one transaction. One that fails is answered and left out, and the others run again without it. */
   function together(group: Waiting[]): void {
     let left = group;
-    while (left.length > 0) {
+    for (;;) {
+      const done: Waiting[] = [];
       let current: Waiting | undefined;
       try {
         begin.run();
-        const done: Waiting[] = [];
-        for (current of left) if (attempt(current)) done.push(current);
+        for (current of left) if (isDone(current)) done.push(current);
         current = undefined;
         commit.run();
         for (const one of done) one.resolve();
@@ -76,14 +76,19 @@ export function createTransactions(
       } catch (problem) {
         undo();
         const explained = hooks.explain(problem);
-        const failed = current === undefined ? left : [current];
-        for (const one of failed) one.reject(explained);
-        left = left.filter((one) => !failed.includes(one));
+        if (current === undefined) {
+          // The lock or the commit failed, which is nobody's in particular.
+          for (const one of left) one.reject(explained);
+          return;
+        }
+        current.reject(explained);
+        left = [...done, ...left.slice(left.indexOf(current) + 1)];
       }
     }
   }
 
-  function attempt(one: Waiting): boolean {
+  /** False when the work was refused, which is an answer and undoes nothing. */
+  function isDone(one: Waiting): boolean {
     try {
       one.run();
       return true;
