@@ -264,25 +264,21 @@ id: b
   },
   {
     title: 'a role that nobody declares',
-    yaml:
-      `models: {balanced: {provider: openai, model: m}}
-` + agent('model_role: balancd'),
+    yaml: 'models: {balanced: {provider: openai, model: m}}\n' + agent('model_role: balancd'),
     says: [
       'app.yaml:2:25  config.react.main.model_role: found no role "balancd"; did you mean balanced (bundle_unknown_name)',
     ],
   },
   {
     title: 'a circle of roles',
-    yaml: `models: {default: a, a: b, b: [a]}
-`,
+    yaml: 'models: {default: a, a: b, b: [a]}\n',
     says: [
       'app.yaml:1:32  models.b[0]: found a circle of roles, a → b → a, wanted a model at its end (bundle_conflict)',
     ],
   },
   {
     title: 'a model without a name',
-    yaml: `models: {balanced: {provider: openai}}
-`,
+    yaml: 'models: {balanced: {provider: openai}}\n',
     says: [
       `app.yaml:1:20  models.balanced.model: found no model, wanted the name of one of openai's models (bundle_invalid)`,
     ],

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import type { ToolDefinition } from '../../src/domain/tool.ts';
+import type { Grant, GrantedTool } from '../../src/domain/grant.ts';
+
+export function aTool(name: string, more: Partial<GrantedTool> & { readonly group?: string } = {}): GrantedTool {
+  const { group = 'web', ...rest } = more;
+  const definition: ToolDefinition = {
+    name,
+    description: `Does ${name}.`,
+    inputSchema: { type: 'object' },
+    effect: 'read',
+    group,
+  };
+  return { definition, own: name, locked: false, ...rest };
+}
+
+export function aGrant(tools: readonly GrantedTool[], more: Partial<Grant> = {}): Grant {
+  return {
+    tools,
+    unavailable: [],
+    supportedModels: [],
+    models: [{ provider: 'anthropic', model: 'sonnet' }],
+    ...more,
+  };
+}
+
+/** Few names, so that random records often hit what is granted. */
+const names = ['read', 'write', 'search', '__proto__', 'constructor'];
+const groups = ['io', 'web', 'notes'];
+
+const claim = fc.option(
+  fc.record({ provider: fc.constantFrom('slack', 'mail'), claims: fc.subarray(['read', 'write'], { minLength: 1 }) }),
+  { nil: undefined },
+);
+
+/** Any grant of distinct tools. The group `io` is locked. */
+export const anyGrant: fc.Arbitrary<Grant> = fc
+  .uniqueArray(fc.record({ group: fc.constantFrom(...groups), own: fc.constantFrom(...names), needs: claim }), {
+    selector: ({ group, own }) => `${group}/${own}`,
+  })
+  .chain((members) =>
+    fc.subarray(['sonnet', 'haiku', 'opus']).map((models) =>
+      aGrant(
+        members.map(({ group, own, needs }) => aTool(`${group}_${own}`, { group, own, needs, locked: group === 'io' })),
+        { supportedModels: models.map((model) => ({ ref: { provider: 'anthropic', model }, label: model })) },
+      ),
+    ),
+  );
+
+const entry = fc.oneof(
+  fc.constant(true),
+  fc.constant(false),
+  fc.array(fc.oneof(fc.constantFrom(...names, 'gone'), fc.integer())),
+  fc.anything(),
+);
+
+/** Records as a store might hold them: well-formed, half-formed, and anything at all. */
+export const anyRecord: fc.Arbitrary<unknown> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record(
+      {
+        schema_version: fc.constantFrom(1, 1, 1, 2),
+        disabled: fc.oneof(
+          fc.record(
+            {
+              tools: fc.dictionary(fc.constantFrom(...groups, 'gone', '__proto__'), entry),
+              mcp: fc.dictionary(fc.constantFrom('knowledge'), entry),
+              named_services: fc.dictionary(fc.constantFrom('task'), entry),
+              skills: fc.oneof(fc.array(fc.string()), fc.anything()),
+            },
+            { requiredKeys: [] },
+          ),
+          fc.anything(),
+        ),
+        model: fc.oneof(
+          fc.record({ provider: fc.constantFrom('anthropic', 'other'), model: fc.constantFrom('haiku', 'gone') }),
+          fc.anything(),
+        ),
+        cache_policy: fc.anything(),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  fc.anything(),
+);
+
+export const anyClaims = fc.dictionary(
+  fc.constantFrom('slack', 'mail', '__proto__'),
+  fc.subarray(['read', 'write', 'admin']),
+);

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { modelNames } from '../../src/assembly/names.ts';
+
+const part = fc.stringMatching(/^[a-c_]{1,4}$/);
+const anyTools = fc.uniqueArray(fc.record({ alias: part, own: part }), {
+  selector: ({ alias, own }) => `${alias}/${own}`,
+  maxLength: 12,
+});
+
+test('a tool keeps its own name where nobody else has it, and takes its group along where somebody does', () => {
+  const tools = [
+    { alias: 'web', own: 'search' },
+    { alias: 'kb', own: 'search' },
+    { alias: 'web', own: 'fetch' },
+  ];
+  assert.deepEqual(modelNames(tools), ['web_search', 'kb_search', 'fetch']);
+});
+
+test('names are distinct, short and safe for every provider', () => {
+  fc.assert(
+    fc.property(anyTools, (tools) => {
+      const names = modelNames(tools);
+      assert.equal(new Set(names).size, tools.length);
+      assert.ok(names.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name)));
+    }),
+  );
+});
+
+test('the order of the groups in a file changes no name', () => {
+  fc.assert(
+    fc.property(
+      anyTools.chain((tools) => fc.tuple(fc.constant(tools), fc.shuffledSubarray(tools, { minLength: tools.length }))),
+      ([tools, shuffled]) => {
+        const names = new Map(tools.map((tool, index) => [tool, modelNames(tools)[index]]));
+        assert.deepEqual(
+          modelNames(shuffled),
+          shuffled.map((tool) => names.get(tool)),
+        );
+      },
+    ),
+  );
+});
+
+test('names that would be too long end in a digest of their own', () => {
+  const own = 'a'.repeat(60);
+  const names = modelNames([
+    { alias: 'first_group', own },
+    { alias: 'first_grown', own },
+  ]);
+  assert.ok(names.every((name) => name.length === 64));
+  assert.notEqual(names[0], names[1]);
+});
