@@ -3,7 +3,7 @@ import { plainText } from '../domain/content.ts';
 import type { ActionData } from '../domain/entry.ts';
 import type { Observation, Outcome } from '../domain/tool.ts';
 import type { Colors } from './terminal.ts';
-import { duration, oneLine, widthOf } from './text.ts';
+import { duration, oneLine, who, widthOf } from './text.ts';
 
 export const OUTCOME_MARKS: { readonly [O in Outcome]: string } = {
   ok: '✓',
@@ -26,7 +26,7 @@ export function actionCard(
   const time = ms === undefined ? '' : duration(ms);
   const head = `  ${mark} ${name}  `;
   const room = Math.max(10, columns - widthOf(head));
-  const by = revisedBy === undefined ? '' : `, changed by ${revisedBy}`;
+  const by = revisedBy === undefined ? '' : `, changed by ${who(revisedBy)}`;
   const lines = [`  ${painted} ${colors.bold(name)}  ${colors.dim(oneLine(inWords(given) + by, room))}`];
   if (observation === undefined) return lines;
   const result = oneLine(resultInWords(observation), Math.max(10, columns - 6 - widthOf(time) - 2));

@@ -101,6 +101,12 @@ async function askApproval(request: HeldRequest, turn: Turn, person: Person): Pr
   const { colors } = person;
   const keys = isPlan ? 'y/N' : 'y/N/e';
   const prompt = `  ${colors.yellow('allow?')} ${colors.dim(`[${keys}]`)} `;
+  say(
+    person,
+    isPlan
+      ? 'y goes on · n rejects it, as Enter does'
+      : 'y lets it run · n refuses, as Enter does · e changes the arguments',
+  );
   for (;;) {
     const typed = await person.ask(prompt);
     if (typed === undefined) return undefined;

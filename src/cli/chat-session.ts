@@ -16,7 +16,7 @@ import { createLiveScreen, type LiveScreen } from './screen.ts';
 import { onSignals } from './signals.ts';
 import { story } from './story.ts';
 import type { Terminal } from './terminal.ts';
-import { harmless, wrap } from './text.ts';
+import { harmless, oneLine, wrap } from './text.ts';
 import { TurnView } from './turn-view.ts';
 
 export interface ChatSessionOptions {
@@ -44,6 +44,8 @@ class ChatSession {
   #view: TurnView;
   #state: 'idle' | 'working' | 'asking' = 'idle';
   #isStopping = false;
+  /** What was said while the agent worked and nobody has read yet. */
+  #queued: readonly string[] = [];
   /** Takes the next line while something is asked. */
   #answer: ((typed: string | undefined) => void) | undefined;
   #leave: (outcome: Outcome) => void = () => undefined;
@@ -67,9 +69,11 @@ class ChatSession {
       this.#leave = resolve;
     });
     const offSignals = onSignals({ interrupt: () => this.#interrupt(), terminate: (outcome) => this.#leave(outcome) });
-    const offBus = platform.bus.on('*', (event) =>
-      event.conversationId === this.#id ? this.#view.hear(event) : undefined,
-    );
+    const offBus = platform.bus.on('*', (event) => {
+      if (event.conversationId !== this.#id) return;
+      if (event.type === 'llm.request' || event.type === 'agent.turn.start') this.#release();
+      this.#view.hear(event);
+    });
     try {
       this.#screen.lines(
         ...headerLines(platform, { colors: terminal.colors, columns: terminal.columns(), agent, file }),
@@ -100,18 +104,22 @@ class ChatSession {
       return;
     }
     const typed = readTyped(text);
-    if (typed.type === 'nothing') return;
-    this.#echo(text);
     switch (typed.type) {
+      case 'nothing':
+        return;
       case 'message':
-        if (this.#state === 'working')
-          this.#post({ text: typed.text, mode: 'followup' }, 'The agent reads this before its next step.');
-        else this.#begin(() => this.#turn(typed.text));
+        if (this.#state === 'working') this.#queue(text, { text: typed.text, mode: 'followup' });
+        else {
+          this.#echo(text);
+          this.#begin(() => this.#turn(typed.text));
+        }
         return;
       case 'command':
+        if (typed.name !== '/steer' || this.#state !== 'working') this.#echo(text);
         this.#command(typed.name, typed.rest);
         return;
       case 'unknown':
+        this.#echo(text);
         this.#say(
           `There is no ${typed.name}; ${didYouMean(typed.name, Object.keys(CHAT_COMMANDS)) ?? '/help lists what there is'}.`,
         );
@@ -135,8 +143,7 @@ class ChatSession {
         return;
       case '/steer':
         if (rest === '') this.#say('Say what should change: /steer TEXT');
-        else if (this.#state === 'working')
-          this.#post({ text: rest, mode: 'steer' }, 'The agent stops what it does and reads this.');
+        else if (this.#state === 'working') this.#queue(`/steer ${rest}`, { text: rest, mode: 'steer' });
         else this.#begin(() => this.#turn(rest));
         return;
       case '/model':
@@ -243,9 +250,33 @@ class ChatSession {
     }
   }
 
-  #post(message: Message, told: string): void {
+  /** Said while the agent works: shown as waiting until it is read. */
+  #queue(typed: string, message: Message): void {
     if (this.#id === undefined) return;
-    this.#watch(this.#options.platform.conversations.say(this.#id, message).then(() => this.#say(told)));
+    this.#queued = [...this.#queued, typed];
+    this.#pin();
+    this.#options.platform.conversations.say(this.#id, message).catch((error: unknown) => {
+      this.#queued = this.#queued.filter((one) => one !== typed);
+      this.#pin();
+      this.#fail(error);
+    });
+  }
+
+  #pin(): void {
+    const { colors, columns } = this.#options.terminal;
+    const note = '  · not read yet';
+    this.#screen.pin(this.#queued.map((text) => colors.dim(`› ${oneLine(text, columns() - note.length - 2)}${note}`)));
+  }
+
+  /** The model reads what was queued: it becomes a part of what was said. */
+  #release(): void {
+    if (this.#queued.length === 0) return;
+    const queued = this.#queued;
+    this.#queued = [];
+    this.#pin();
+    this.#view.space();
+    for (const text of queued) this.#echo(text);
+    this.#view.space();
   }
 
   async #resume(named: string): Promise<void> {
@@ -304,9 +335,9 @@ class ChatSession {
   #echo(text: string): void {
     const { colors, columns } = this.#options.terminal;
     const lines = wrap(harmless(text.trimEnd()), { columns: columns(), first: '› ', rest: '  ' });
-    const isFirst = this.#state === 'idle';
-    this.#screen.lines(...lines.map((line) => colors.cyan(line)), ...(isFirst ? [''] : []));
-    if (!isFirst) this.#view.wrote();
+    this.#screen.lines(...lines.map((line) => colors.cyan(line)));
+    this.#view.wrote();
+    if (this.#state === 'idle') this.#view.space();
   }
 
   #say(text: string): void {

@@ -61,7 +61,9 @@ export async function driveRun(
     await Promise.race([work, left]);
     work.catch(() => undefined); // left behind: what it has to say comes too late
     const conversation = await conversations.read(id);
-    return cut === undefined ? { conversation } : { conversation, cut };
+    // A run that came to its own end in the same moment was not cut short.
+    const isOver = conversation.turn === undefined && conversation.turns.at(-1)?.end?.status !== 'stopped';
+    return cut === undefined || isOver ? { conversation } : { conversation, cut };
   } finally {
     off();
     for (const release of timers) release();

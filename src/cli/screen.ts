@@ -25,6 +25,8 @@ export interface Keyboard {
 export interface LiveScreen extends Screen {
   /** What stands before the line that is being typed. `draft` is put there for the person to change. */
   prompt(prompt: string, draft?: string): void;
+  /** Lines that stay above the prompt until others take their place, such as messages that nobody has read yet. */
+  pin(lines: readonly string[]): void;
   /** Whether what is typed now is kept for the arrow keys. */
   remember(on: boolean): void;
   /** Clears what is typed. False when there was nothing. */
@@ -51,6 +53,9 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
   let prompt = '';
   let tail = '';
   let status: string | undefined;
+  let pinned: readonly string[] = [];
+  /** Lines that came while a line of text was unfinished. */
+  let deferred: string[] = [];
   /** Rows drawn above the prompt that will be drawn anew. */
   let rows = 0;
   let isClosed = false;
@@ -70,6 +75,7 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
     const lines: string[] = [];
     if (tail !== '') lines.push(tail);
     if (status !== undefined) lines.push(...(tail === '' ? [] : ['']), status);
+    lines.push(...pinned.map((line) => fitStatus(line, out.columns)));
     for (const line of held) lines.push(fitStatus(`${prompt}${line}`, out.columns));
     rows = lines.length;
     return lines.map((line) => `${line}\n`).join('');
@@ -124,13 +130,16 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
       if (text === '') return;
       const whole = (tail + text).split('\n');
       tail = whole.pop() ?? '';
+      if (tail === '') whole.push(...deferred.splice(0));
       draw(whole.map((line) => `${line}\n`).join(''));
     },
     lines(...lines) {
-      if (lines.length === 0) return;
-      const before = tail === '' ? '' : `${tail}\n`;
-      tail = '';
-      draw(before + lines.map((line) => `${line}\n`).join(''));
+      if (tail !== '') deferred.push(...lines);
+      else if (lines.length > 0) draw(lines.map((line) => `${line}\n`).join(''));
+    },
+    pin(lines) {
+      pinned = lines;
+      draw();
     },
     status(line) {
       const shown = line === undefined ? undefined : fitStatus(line, out.columns);
@@ -157,7 +166,8 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
       if (isClosed) return;
       isClosed = true;
       out.off('resize', resized);
-      out.write(erase(reader.getCursorPos().rows) + (tail === '' ? '' : `${tail}\n`));
+      const rest = [...(tail === '' ? [] : [tail]), ...deferred, ...pinned];
+      out.write(erase(reader.getCursorPos().rows) + rest.map((line) => `${line}\n`).join(''));
       reader.close();
     },
   };

@@ -7,7 +7,7 @@ import type { ConversationRow } from '../kernel/ports.ts';
 import { inWords, OUTCOME_MARKS, resultInWords } from './action-card.ts';
 import { prose } from './prose.ts';
 import type { Colors } from './terminal.ts';
-import { duration, harmless, oneLine, widthOf, wrap } from './text.ts';
+import { duration, harmless, oneLine, who, widthOf, wrap } from './text.ts';
 import { endInWords, endLine } from './turn-view.ts';
 
 export interface StoryOptions {
@@ -42,7 +42,7 @@ function tellEntry(entry: Entry, options: StoryOptions): string[] {
   switch (entry.role) {
     case 'user': {
       const mode = entry.data.mode === 'message' ? '' : `, ${entry.data.mode}`;
-      return [heading(`› ${entry.data.by ?? 'you'}${mode}`, clock(entry.at), options), ...body(entry.text)];
+      return [heading(`› ${who(entry.data.by ?? 'local')}${mode}`, clock(entry.at), options), ...body(entry.text)];
     }
     case 'assistant':
       return prose(entry.text, { columns, indent: '  ', colors }).split('\n');
@@ -63,7 +63,11 @@ function tellEntry(entry: Entry, options: StoryOptions): string[] {
       ];
     case 'notice':
       return [
-        ...wrap(harmless(entry.text), { columns, first: '  ! ', rest: '    ' }).map((line) => colors.yellow(line)),
+        ...wrap(harmless(entry.text + (entry.data.by === undefined ? '' : ` (${who(entry.data.by)})`)), {
+          columns,
+          first: '  ! ',
+          rest: '    ',
+        }).map((line) => colors.yellow(line)),
         ...(entry.data.requests ?? []).flatMap((one) => asked(one, options)),
       ];
     case 'end': {
@@ -140,7 +144,7 @@ function action(data: ActionData, options: StoryOptions): string[] {
       ? written(data.arguments, options)
       : [
           ...note(`asked for ${inWords(askedFor)}`, options),
-          ...note(`changed by ${revisedBy ?? 'a gate'}`, options),
+          ...note(`changed by ${who(revisedBy ?? 'a gate')}`, options),
           ...written(data.arguments, options),
         ]),
   );
@@ -179,7 +183,7 @@ function asked({ kind, question, at, answer, answeredAt, cancelled }: Asked, opt
   const after = answeredAt === undefined ? '' : ` after ${duration(answeredAt - at)}`;
   const words = answer.text ?? answer.note;
   const said = words === undefined ? '' : `: ${words}`;
-  return [...lines, ...note(`${DECIDED[answer.decision]} by ${answer.by}${after}${said}`, options)];
+  return [...lines, ...note(`${DECIDED[answer.decision]} by ${who(answer.by)}${after}${said}`, options)];
 }
 
 const DECIDED = {

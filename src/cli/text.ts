@@ -111,3 +111,8 @@ export function ago(ms: number): string {
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** Who did it, in words: the one user of a computer is spoken to. */
+export function who(by: string): string {
+  return by === 'local' ? 'you' : by;
+}

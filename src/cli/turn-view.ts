@@ -51,8 +51,7 @@ export class TurnView {
       case 'llm.stream.chunk':
         return this.#chunk(event);
       case 'llm.stream.end':
-        if (event.payload.superseded) this.#withdraw();
-        return;
+        return; // `llm.response` says what came of it
       case 'io.status':
         return this.#status(event);
       case 'tool.progress': {
@@ -122,14 +121,6 @@ export class TurnView {
     this.#options.screen.write(this.#prose.write(delta));
   }
 
-  /** The attempt failed. What stands on the screen cannot be taken back, so it is said that it does not count. */
-  #withdraw(): void {
-    if (this.#streamed === '') return;
-    this.#endProse();
-    this.#streamed = '';
-    this.#notice('The connection broke: what stands above does not count.');
-  }
-
   #speech({ text, data }: EntryOf<'assistant'>): void {
     const { screen, colors, columns, showsAnswer } = this.#options;
     if (showsAnswer === false && data.final) return;
@@ -165,11 +156,20 @@ export class TurnView {
     this.#lines(`${INDENT}${colors.bold(oneLine(text, columns() - 2))}`, ...steps);
   }
 
+  /** An attempt that failed. What was shown of it cannot be taken back, so it is said that it does not count. */
   #attempt({ data: { attempts } }: EntryOf<'call'>): void {
     const last = attempts.at(-1);
     if (last?.failure === undefined) return;
-    if (last.failure.class === 'aborted') return;
-    this.#notice(`${last.provider} ${last.model} did not answer: ${last.failure.message}`);
+    const wasShown = this.#streamed !== '';
+    this.#endProse();
+    this.#streamed = '';
+    const { colors } = this.#options;
+    if (last.failure.class === 'aborted') {
+      if (wasShown) this.#lines(colors.dim(`${INDENT}… interrupted`));
+      return;
+    }
+    const revoked = wasShown ? ' What stands above does not count.' : '';
+    this.#notice(`${last.provider} ${last.model} did not answer: ${last.failure.message}${revoked}`);
   }
 
   #notice(text: string): void {

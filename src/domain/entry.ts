@@ -103,6 +103,7 @@ export type Entry = Placed &
         readonly role: 'notice';
         readonly data: {
           readonly kind: NoticeKind;
+          readonly by?: string;
           readonly verdict?: FactPayload<'gate.verdict'>;
           readonly requests?: readonly Asked[];
         };

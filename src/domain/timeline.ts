@@ -95,13 +95,14 @@ export function project(before: Timeline, fact: Fact): Timeline {
     case 'gate.verdict':
       return judge(timeline, fact);
     case 'cancel.request':
-      return notice(timeline, fact, 'cancel', `${fact.payload.by} asked the turn to stop.`);
+      return notice(timeline, fact, 'cancel', 'The turn was asked to stop.', fact.payload.by);
     case 'cancel.resume':
       return notice(
         { ...timeline, turn: timeline.turn ?? { number: timeline.turns, at: fact.at } },
         fact,
         'resume',
-        `${fact.payload.by} let the stopped turn go on.`,
+        'The stopped turn goes on.',
+        fact.payload.by,
       );
     case 'skill.loaded':
       return notice(timeline, fact, 'skill', `The skill ${fact.payload.name} was loaded.`);
@@ -192,8 +193,9 @@ function revise(timeline: Timeline, fact: Fact, change: (entry: Entry) => Entry 
   return timeline;
 }
 
-function notice(timeline: Timeline, fact: Fact, kind: NoticeKind, text: string): Timeline {
-  return add(timeline, fact, `notice-${fact.seq}`, text, { role: 'notice', data: { kind } });
+function notice(timeline: Timeline, fact: Fact, kind: NoticeKind, text: string, by?: string): Timeline {
+  const data = by === undefined ? { kind } : { kind, by };
+  return add(timeline, fact, `notice-${fact.seq}`, text, { role: 'notice', data });
 }
 
 /** What makes a turn go on in a new slice without anything having gone wrong. */
