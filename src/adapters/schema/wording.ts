@@ -11,6 +11,8 @@ export interface Misfit {
   readonly wanted: string;
   /** A key that the schema does not have, with those it has instead. */
   readonly unknownKey?: string;
+  /** What the author of a refinement says, as a whole sentence. */
+  readonly said?: string;
   /** What our own refinements say besides. */
   readonly params?: Readonly<Record<string, unknown>>;
 }
@@ -56,7 +58,15 @@ function describe(issue: Issue, above: readonly PropertyKey[]): readonly Misfit[
     case 'invalid_element':
       return issue.issues.flatMap((inner) => describe(inner, path));
     case 'custom':
-      return [{ path, found, wanted: issue.message, ...(issue.params === undefined ? {} : { params: issue.params }) }];
+      return [
+        {
+          path,
+          found,
+          wanted: issue.message,
+          said: issue.message,
+          ...(issue.params === undefined ? {} : { params: issue.params }),
+        },
+      ];
     case 'invalid_type':
     case 'invalid_value':
     case 'invalid_format':

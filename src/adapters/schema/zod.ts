@@ -86,7 +86,8 @@ export function isAsyncError(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Use .parseAsync');
 }
 
-function told({ path, found, wanted, unknownKey }: Misfit): string {
+function told({ path, found, wanted, unknownKey, said }: Misfit): string {
+  if (said !== undefined) return `${pointer(path)}: ${said}`;
   if (unknownKey !== undefined) return `${pointer(path)}: not a known name`;
   return `${pointer(path)}: wanted ${wanted.replace(/^an? (?=(whole )?\w+$)/, '')}, found ${found ?? 'nothing'}`;
 }
