@@ -7,7 +7,7 @@ import { decode, type Action, type Decision } from './decision.ts';
 import type { Fact, FactOf, FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
 import type { Observation } from './tool.ts';
-import { addUsage, noUsage, type Usage } from './usage.ts';
+import { addUsage, inputTokens, noUsage, outputTokens, type Usage } from './usage.ts';
 
 /** Something a person said, and where in the log. */
 export type Input = FactPayload<'io.input'> & { readonly seq: number; readonly at: Instant };
@@ -114,6 +114,8 @@ export interface Conversation {
   readonly sections: Readonly<Record<string, string>>;
   readonly summary: { readonly through: number; readonly text: string } | undefined;
   readonly usage: Usage;
+  /** Input and output tokens of the last answer: about what the next prompt begins with. */
+  readonly contextTokens: number;
 }
 
 export function emptyConversation(id: string, agentPath: string): Conversation {
@@ -130,6 +132,7 @@ export function emptyConversation(id: string, agentPath: string): Conversation {
     sections: {},
     summary: undefined,
     usage: noUsage,
+    contextTokens: 0,
   };
 }
 
@@ -151,9 +154,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
         request(turn, fact),
       );
     case 'llm.response':
-      return inTurn({ ...moved, usage: addUsage(moved.usage, fact.payload.usage) }, (turn) =>
-        response(turn, fact.payload),
-      );
+      return inTurn(billed(moved, fact.payload), (turn) => response(turn, fact.payload));
     case 'thinking.step':
       return inTurn(moved, (turn) =>
         inIteration(turn, (now) => ({ ...now, thoughts: [...now.thoughts, fact.payload] })),
@@ -234,6 +235,11 @@ export function requestFor(turn: Turn, action: string): HeldRequest | undefined 
 
 export function openRequests(turn: Turn): readonly HeldRequest[] {
   return turn.requests.filter((one) => one.answer === undefined && one.cancelled === undefined);
+}
+
+function billed(conversation: Conversation, { usage, failure }: FactPayload<'llm.response'>): Conversation {
+  const contextTokens = failure === undefined ? inputTokens(usage) + outputTokens(usage) : conversation.contextTokens;
+  return { ...conversation, usage: addUsage(conversation.usage, usage), contextTokens };
 }
 
 function inTurn(conversation: Conversation, change: (turn: Turn) => Turn): Conversation {

@@ -10,7 +10,6 @@ import {
 } from '../domain/conversation.ts';
 import type { ModelFailure } from '../domain/model.ts';
 import type { EndStatus, StopKind } from '../domain/status.ts';
-import { inputTokens } from '../domain/usage.ts';
 
 /** What a worker is to do next. `rest`: nothing, until somebody else states a fact. */
 export type Command =
@@ -59,43 +58,51 @@ export function next(conversation: Conversation): Command {
     return unsettled ? { type: 'settle', why: 'cancelled' } : { type: 'end', status: 'stopped', stop: 'cancelled' };
   if (unsettled && turn.pending.some((one) => one.mode === 'steer')) return { type: 'settle', why: 'steered' };
 
-  const command = within(turn, open);
+  const command = within(conversation, turn, open);
   return command.type === 'end' && unsettled ? { type: 'settle', why: 'ended' } : command;
 }
 
-function within(turn: Turn, open: readonly ActionState[]): Command {
+function within(conversation: Conversation, turn: Turn, open: readonly ActionState[]): Command {
   if (turn.denied !== undefined) return refused(turn.denied);
   const planned = plan(turn);
   if (planned !== undefined) return planned;
   if (turn.output !== undefined) return finished(turn);
   if (turn.compaction === 'requested') return { type: 'compact', why: 'size' };
   const { current } = turn;
-  if (current === undefined) return callNext(turn);
-  if (current.response === undefined) return again(turn, current.attempts);
-  return afterResponse(turn, current, current.response.stop, open);
+  if (current === undefined) return callNext(conversation, turn);
+  if (current.response === undefined) return again(conversation, turn, current.attempts);
+  return afterResponse(conversation, turn, current, current.response.stop, open);
 }
 
-function afterResponse(turn: Turn, { decision }: Iteration, stop: StopKind, open: readonly ActionState[]): Command {
+function afterResponse(
+  conversation: Conversation,
+  turn: Turn,
+  { decision }: Iteration,
+  stop: StopKind,
+  open: readonly ActionState[],
+): Command {
   switch (decision?.type) {
     case undefined:
     case 'empty':
       if (stop === 'paused')
         return turn.pauses > turn.agent.limits.maxPauses
           ? broken('paused', 'the provider kept asking to be called again')
-          : callNext(turn);
+          : callNext(conversation, turn);
       if (stop !== 'finished' && stop !== 'actions') return unfinished(stop);
-      return turn.empties > 1 ? broken('empty_reply', 'the model answered with nothing, twice') : callNext(turn);
+      return turn.empties > 1
+        ? broken('empty_reply', 'the model answered with nothing, twice')
+        : callNext(conversation, turn);
     case 'invalid':
-      return tooManyFaults(turn) ?? callNext(turn);
+      return tooManyFaults(turn) ?? callNext(conversation, turn);
     case 'answer':
       if (stop === 'paused')
         return turn.pauses > turn.agent.limits.maxPauses
           ? broken('paused', 'the provider kept asking to be called again')
-          : callNext(turn);
+          : callNext(conversation, turn);
       return stop === 'finished' || stop === 'actions' ? { type: 'answer', text: decision.text } : unfinished(stop);
     case 'actions':
       if (stop !== 'actions' && stop !== 'finished' && stop !== 'length' && stop !== 'paused') return unfinished(stop);
-      return open.length > 0 ? act(turn, open) : (tooManyFaults(turn) ?? callNext(turn));
+      return open.length > 0 ? act(turn, open) : (tooManyFaults(turn) ?? callNext(conversation, turn));
     default:
       return unreachable(decision);
   }
@@ -122,7 +129,7 @@ function plan(turn: Turn): Command | undefined {
   return asked.answer === undefined ? { type: 'rest' } : undefined;
 }
 
-function callNext(turn: Turn): Command {
+function callNext(conversation: Conversation, turn: Turn): Command {
   const { limits, models, onLimit } = turn.agent;
   const [model] = models;
   if (model === undefined) return broken('no_model', 'the agent has no model');
@@ -131,7 +138,7 @@ function callNext(turn: Turn): Command {
     if (onLimit === 'wrap_up' && !wrapped) return { type: 'call_model', attempt: 1, model, wrapUp: true };
     return overLimit(onLimit, limits.maxIterations);
   }
-  if (isFull(turn)) return { type: 'compact', why: 'size' };
+  if (isFull(conversation, turn)) return { type: 'compact', why: 'size' };
   return { type: 'call_model', attempt: 1, model, wrapUp: false };
 }
 
@@ -142,14 +149,15 @@ function overLimit(onLimit: 'end' | 'error' | 'wrap_up', maxIterations: number):
     : { type: 'end', status: 'max_iterations_reached', stop: 'limit', error };
 }
 
-function isFull({ agent, current, compaction }: Turn): boolean {
+/** The next prompt would not fit, and there are older turns that a summary could stand for. */
+function isFull({ contextTokens, turns, summary }: Conversation, { agent, compaction }: Turn): boolean {
   const most = agent.limits.contextMaxTokens;
-  if (most === undefined || compaction !== 'none' || current?.response === undefined) return false;
-  return inputTokens(current.response.usage) >= most;
+  if (most === undefined || compaction !== 'none' || contextTokens < most) return false;
+  return turns.length > (summary?.through ?? 0);
 }
 
 /** The same call again, or the next model of the chain, or the end: which depends on why it failed. */
-function again(turn: Turn, attempts: readonly Attempt[]): Command {
+function again(conversation: Conversation, turn: Turn, attempts: readonly Attempt[]): Command {
   const { models, limits } = turn.agent;
   const last = attempts.at(-1);
   const index = Math.max(
@@ -157,7 +165,7 @@ function again(turn: Turn, attempts: readonly Attempt[]): Command {
     models.findIndex((one) => one.provider === last?.request.model.provider && one.model === last.request.model.model),
   );
   const model = models[index];
-  if (model === undefined || last === undefined) return callNext(turn);
+  if (model === undefined || last === undefined) return callNext(conversation, turn);
   const wrapUp = last.request.purpose === 'wrap_up';
   const attempt = last.request.attempt + 1;
   const { failure } = last;
