@@ -9,12 +9,14 @@ import { agentsOf } from '../assembly/resolve.ts';
 import type { Bundle } from '../domain/bundle.ts';
 import type { AccountStore, AgentSource, SelectionStore } from '../kernel/ports.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
+import { KNOWN_PROVIDERS } from '../adapters/models/providers.ts';
 import { activeByDefault as shippedByDefault } from '../plugins/shipped.ts';
 import { activePlugins, type ActivePlugin } from './active-plugins.ts';
 import { createAgentSource, type LoadedAgent } from './agent-source.ts';
 import { readText } from './bundle-files.ts';
 import { checkPlanning, checkRoles, checkStructure, checkToolChoice } from './check-bundle.ts';
 import { declare } from './declare.ts';
+import { checkProviders } from './declared-models.ts';
 import type { Environment } from './environment.ts';
 import { explain, type Explained } from './explain.ts';
 import { grantOf } from './grant.ts';
@@ -75,6 +77,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   const notices = new Notices();
   const { agents, defaultAgent } = agentsOf(bundle);
   checkStructure(declared, agents, problems);
+  checkProviders(declared, [...KNOWN_PROVIDERS, 'auto'], problems);
   const configs = options.plugins;
   const plugins = activePlugins(
     declared,
@@ -94,7 +97,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     const frame = frameOf(bundle, agent, { systemPrompt: files.prompt(agent), gateIterations, hasPlanner });
     return { frame, role, ...granted };
   });
-  files.readScripts(bundle);
+  files.readScripts();
   if (
     bundle.models === undefined &&
     parts.some(({ grant }) => grant.models.some(({ provider }) => provider === 'auto'))

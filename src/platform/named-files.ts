@@ -1,11 +1,10 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { shortDigest } from '../base/digest.ts';
-import { isObject } from '../base/json.ts';
 import { behaviourLevels, inventoryLevels, resolve, resolvePrompt, type Path } from '../assembly/resolve.ts';
-import type { Bundle } from '../domain/bundle.ts';
 import { insideFolder, readText } from './bundle-files.ts';
 import type { Declared } from './declare.ts';
+import { declaredModels } from './declared-models.ts';
 import type { Notices, Problems } from './problems.ts';
 
 /** Text files that a bundle names. A file that cannot be read is a problem, and empty. */
@@ -29,20 +28,9 @@ export class NamedFiles {
   }
 
   /** The scripts of scripted models are read by whoever runs them; here they have to exist, and count for the revision. */
-  readScripts(bundle: Bundle): void {
-    const visit = (value: unknown, at: Path): void => {
-      if (Array.isArray(value)) value.forEach((item, index) => visit(item, [...at, index]));
-      else if (isObject(value)) {
-        for (const [key, item] of Object.entries(value)) {
-          if (key === 'script' && typeof item === 'string') this.#read(item, [...at, key]);
-          else visit(item, [...at, key]);
-        }
-      }
-    };
-    visit(bundle.models, ['models']);
-    visit(bundle.config?.role_models, ['config', 'role_models']);
-    for (const [agent, { role_models }] of Object.entries(bundle.config?.react ?? {})) {
-      visit(role_models, ['config', 'react', agent, 'role_models']);
+  readScripts(): void {
+    for (const { model, at } of declaredModels(this.#declared.bundle)) {
+      if (model.script !== undefined) this.#read(model.script, [...at, 'script']);
     }
   }
 

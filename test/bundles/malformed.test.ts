@@ -277,6 +277,13 @@ id: b
     ],
   },
   {
+    title: 'a misspelt provider',
+    yaml: 'models: {balanced: {provider: antropic, model: m}}\n',
+    says: [
+      'app.yaml:1:21  models.balanced.provider: found no provider "antropic"; did you mean anthropic (bundle_unknown_name)',
+    ],
+  },
+  {
     title: 'a model without a name',
     yaml: 'models: {balanced: {provider: openai}}\n',
     says: [
