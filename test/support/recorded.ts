@@ -77,7 +77,11 @@ function typeOf(payload: string): string {
 }
 
 /** A `fetch` that answers every call with these bytes, in pieces of `size`. */
-export function serve(bytes: Uint8Array, size = Infinity, init: ResponseInit = {}): Fetch {
+export function serve(
+  bytes: Uint8Array,
+  size = Infinity,
+  init: { readonly status?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+): Fetch {
   return () => {
     let from = 0;
     const body = new ReadableStream<Uint8Array>({
