@@ -10,11 +10,15 @@ const typescript = path.dirname(createRequire(import.meta.url).resolve('typescri
 
 // A file whose source was deleted must not survive in the package.
 rmSync(dist, { recursive: true, force: true });
-const compiled = spawnSync(process.execPath, [path.join(typescript, 'bin/tsc'), '-p', 'tsconfig.build.json'], {
-  cwd: root,
-  stdio: 'inherit',
-});
-if (compiled.status !== 0) process.exit(1);
+function compile(project: string): void {
+  const compiler = path.join(typescript, 'bin/tsc');
+  const { status } = spawnSync(process.execPath, [compiler, '-p', project], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+}
+
+compile('tsconfig.build.json');
+// Node does not run TypeScript inside node_modules: the shipped agents carry their tools as JavaScript too.
+compile('tsconfig.agents.json');
 
 const command = path.join(dist, 'cli/main.js');
 if (existsSync(command)) chmodSync(command, 0o755);

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { shortDigest } from '../base/digest.ts';
+import { runnable } from '../adapters/modules/runnable.ts';
 import { TreadleError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { insideFolder, readText } from './bundle-files.ts';
@@ -32,7 +33,7 @@ export async function loadToolModule(
   const digest = shortDigest(readText(file, place));
   const first = firstDigest.get(file) ?? digest;
   firstDigest.set(file, first);
-  const url = `${pathToFileURL(file).href}${first === digest ? '' : `?v=${digest}`}`;
+  const url = `${pathToFileURL(runnable(file)).href}${first === digest ? '' : `?v=${digest}`}`;
   let module: unknown;
   try {
     module = await import(url);

@@ -12,6 +12,7 @@ import {
   type ModelRequest,
   type ToolMessageResult,
 } from '../../domain/model.ts';
+import { runnable } from '../modules/runnable.ts';
 import { STOP_KINDS } from '../../domain/status.ts';
 import { usage } from '../../domain/usage.ts';
 
@@ -196,7 +197,7 @@ export async function loadScript(file: string): Promise<Script> {
   }
   let module: unknown;
   try {
-    module = await import(pathToFileURL(path.resolve(file)).href);
+    module = await import(pathToFileURL(path.resolve(runnable(file))).href);
   } catch (cause) {
     throw new TreadleError('script_invalid', {
       place: file,
