@@ -26,7 +26,7 @@ export function aGrant(tools: readonly GrantedTool[], more: Partial<Grant> = {})
 
 /** Few names, so that random records often hit what is granted. */
 const names = ['read', 'write', 'search', '__proto__', 'constructor'];
-const groups = ['io', 'web', 'notes'];
+const groups = ['io', 'web', 'constructor'];
 
 const claim = fc.option(
   fc.record({ provider: fc.constantFrom('slack', 'mail'), claims: fc.subarray(['read', 'write'], { minLength: 1 }) }),

@@ -43,6 +43,17 @@ test('the order of the groups in a file changes no name', () => {
   );
 });
 
+test('two tools whose groups and names run together alike are told apart', () => {
+  const names = modelNames([
+    { alias: 'a_b', own: 'c' },
+    { alias: 'x', own: 'c' },
+    { alias: 'a', own: 'b_c' },
+    { alias: 'x', own: 'b_c' },
+  ]);
+  assert.equal(new Set(names).size, 4);
+  assert.ok(!names.includes('a_b_c'));
+});
+
 test('names that would be too long end in a digest of their own', () => {
   const own = 'a'.repeat(60);
   const names = modelNames([
