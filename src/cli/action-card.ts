@@ -39,7 +39,7 @@ export function actionCard(
 /** JSON as people write it down: `amount 8000, to "Bo"`, without the outermost braces. */
 export function inWords(value: Json | undefined): string {
   if (value === undefined || value === null) return '';
-  if (!isObject(value)) return typeof value === 'string' ? value : canonicalJson(value as Json); // a JSON value, as it came in
+  if (!isObject(value)) return typeof value === 'string' ? value : canonicalJson(value); // a JSON value, as it came in
   return Object.entries(value)
     .map(([key, item]) => `${key} ${JSON.stringify(item)}`)
     .join(', ');

@@ -11,7 +11,7 @@ import { harmless, wrap } from './text.ts';
 export interface Person {
   readonly screen: Pick<Screen, 'lines'>;
   readonly colors: Colors;
-  columns(): number;
+  readonly columns: () => number;
   /** What they type after the prompt; `draft` is there to be changed. Undefined when they leave. */
   ask(prompt: string, draft?: string): Promise<string | undefined>;
 }

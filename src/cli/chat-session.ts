@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { openRequests, type Conversation } from '../domain/conversation.ts';
-import { entriesOf, emptyTimeline, project } from '../domain/timeline.ts';
+import { emptyTimeline, project } from '../domain/timeline.ts';
 import type { Message } from '../platform/conversations.ts';
 import type { Platform } from '../platform/platform.ts';
 import { didYouMean } from '../platform/problems.ts';
@@ -8,13 +8,12 @@ import { askRequests } from './approval.ts';
 import { CHAT_COMMANDS, readTyped, type ChatCommandName } from './chat-commands.ts';
 import type { Outcome } from './exit-codes.ts';
 import { headerLines, modelInWords } from './header.ts';
-import { findRun, shortId } from './open.ts';
+import { findIn, helpPage, runsPage, storyPage } from './chat-pages.ts';
+import { shortId } from './open.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { errorLines } from './report-error.ts';
-import { runTable } from './run-table.ts';
 import { createLiveScreen, type LiveScreen } from './screen.ts';
 import { onSignals } from './signals.ts';
-import { story } from './story.ts';
 import type { Terminal } from './terminal.ts';
 import { harmless, oneLine, wrap } from './text.ts';
 import { TurnView } from './turn-view.ts';
@@ -281,7 +280,7 @@ class ChatSession {
 
   async #resume(named: string): Promise<void> {
     const { conversations } = this.#options.platform;
-    const id = named === '' ? this.#id : (await this.#find(named)).id;
+    const id = named === '' ? this.#id : (await findIn(conversations, named)).id;
     if (id === undefined) {
       this.#say('Nothing to resume yet. /runs lists what there is.');
       return;
@@ -348,51 +347,23 @@ class ChatSession {
   }
 
   #help(): void {
-    const { colors } = this.#options.terminal;
-    const rows = Object.entries(CHAT_COMMANDS).map(([name, about]) => `  ${colors.cyan(name.padEnd(9))}${about}`);
-    this.#screen.lines(...rows, '');
-    this.#say(
-      'What you type while the agent works is read before its next step. A line that ends in \\ goes on in the next; a paste of several lines is one message.',
-    );
+    this.#page(helpPage(this.#options.terminal));
   }
 
   async #runs(): Promise<void> {
-    const { terminal, platform } = this.#options;
-    const rows = await platform.conversations.list({ limit: 10 });
-    if (rows.length === 0) this.#say('No runs yet.');
-    else
-      this.#screen.lines(
-        ...runTable(rows, { colors: terminal.colors, columns: terminal.columns() - 2, now: systemClock.now() }).map(
-          (line) => `  ${line}`,
-        ),
-      );
-    this.#view.wrote();
-    this.#view.space();
+    this.#page(await runsPage(this.#options.platform.conversations, this.#options.terminal));
   }
 
   async #show(named: string): Promise<void> {
     const { terminal, platform } = this.#options;
-    if (named === '' && this.#id === undefined) {
-      this.#say('Nothing was said yet.');
-      return;
-    }
-    const row = named === '' ? await platform.conversations.find(this.#id ?? '') : await this.#find(named);
-    let timeline = emptyTimeline;
-    for await (const fact of platform.conversations.facts(row.id)) timeline = project(timeline, fact);
-    this.#screen.lines(
-      '',
-      ...story(row, entriesOf(timeline), { colors: terminal.colors, columns: terminal.columns() }),
-    );
-    this.#view.wrote();
-    this.#view.space();
+    if (named === '' && this.#id === undefined) this.#say('Nothing was said yet.');
+    else this.#page(await storyPage(platform.conversations, named === '' ? (this.#id ?? '') : named, terminal));
   }
 
-  #find(named: string): ReturnType<typeof findRun> {
-    const { conversations } = this.#options.platform;
-    return findRun(
-      { find: (id) => conversations.find(id).catch(() => undefined), list: (query) => conversations.list(query) },
-      named,
-    );
+  #page(lines: readonly string[]): void {
+    this.#screen.lines(...lines);
+    this.#view.wrote();
+    this.#view.space();
   }
 
   /** Work beside the turn, whose trouble is told and is nobody else's. */

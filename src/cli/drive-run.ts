@@ -38,7 +38,10 @@ export async function driveRun(
   });
   const timers: (() => void)[] = [];
   const stop = (why: 'timeout' | 'interrupted'): void => {
-    if (cut !== undefined) return leave();
+    if (cut !== undefined) {
+      leave();
+      return;
+    }
     cut = why;
     timers.push(systemClock.after(GRACE_MS, leave));
     conversations.cancel(id, why === 'timeout' ? 'the time limit' : 'Ctrl-C').catch(leave);

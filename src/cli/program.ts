@@ -162,5 +162,7 @@ function add(program: Command, name: string, about: string, examples: readonly s
 
 /** An option that may come several times, each time with a request or without. */
 function requests(flags: string, about: string): Option {
-  return new Option(flags, about).preset('').argParser((given, before: readonly string[] = []) => [...before, given]);
+  return new Option(flags, about)
+    .preset('')
+    .argParser((given, before: readonly string[] | undefined) => [...(before ?? []), given]);
 }

@@ -29,7 +29,10 @@ export function createProgress(draw: (line: string | undefined) => void, hint = 
   };
   return {
     phase(phase) {
-      if (phase === undefined) return stop();
+      if (phase === undefined) {
+        stop();
+        return;
+      }
       current = phase;
       timer ??= setInterval(show, FRAME_MS);
       show();

@@ -73,7 +73,10 @@ export function createProse({ columns, indent, colors }: ProseOptions): Prose {
     const { shown, width } = look(text);
     if (used > 0 && used + widthOf(space) + width > columns) breakLine();
     put(used === 0 ? hang : space);
-    if (used + width <= columns) return put(shown, width);
+    if (used + width <= columns) {
+      put(shown, width);
+      return;
+    }
     // A word longer than the line, such as an address: broken where the line ends.
     for (let left = text; left !== '';) {
       const piece = fit(left, columns - used);

@@ -55,7 +55,7 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
   let status: string | undefined;
   let pinned: readonly string[] = [];
   /** Lines that came while a line of text was unfinished. */
-  let deferred: string[] = [];
+  const deferred: string[] = [];
   /** Rows drawn above the prompt that will be drawn anew. */
   let rows = 0;
   let isClosed = false;
@@ -82,7 +82,7 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
   }
 
   function draw(finished = '', rowsTyped = reader.getCursorPos().rows): void {
-    if (isClosed) return;
+    if (isClosed) return void out.write(finished);
     // One write, or the eye sees the erased screen in between.
     out.cork();
     out.write(erase(rowsTyped) + finished + live());
@@ -116,7 +116,7 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
   reader.on('SIGINT', () => keyboard.interrupt());
   reader.on('close', () => {
     if (isClosed) return;
-    isClosed = true;
+    finish(0);
     keyboard.end();
   });
   reader.on('history', (history) => {
@@ -124,6 +124,14 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
   });
   const resized = (): void => draw();
   out.on('resize', resized);
+
+  /** The prompt goes, and what was unfinished is left as it is. */
+  function finish(rowsTyped: number): void {
+    isClosed = true;
+    out.off('resize', resized);
+    const rest = [...(tail === '' ? [] : [tail]), ...deferred, ...pinned];
+    out.write(erase(rowsTyped) + rest.map((line) => `${line}\n`).join(''));
+  }
 
   return {
     write(text) {
@@ -164,10 +172,7 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
     },
     close() {
       if (isClosed) return;
-      isClosed = true;
-      out.off('resize', resized);
-      const rest = [...(tail === '' ? [] : [tail]), ...deferred, ...pinned];
-      out.write(erase(reader.getCursorPos().rows) + rest.map((line) => `${line}\n`).join(''));
+      finish(reader.getCursorPos().rows);
       reader.close();
     },
   };

@@ -3,9 +3,9 @@ import type { Outcome } from './exit-codes.ts';
 
 export interface SignalHandlers {
   /** Ctrl-C where the terminal does not take it for itself. */
-  interrupt(): void;
+  readonly interrupt: () => void;
   /** Somebody ends this process and means the work to go on elsewhere. */
-  terminate(outcome: Outcome): void;
+  readonly terminate: (outcome: Outcome) => void;
 }
 
 /** Hears signals until the returned function is called. */

@@ -8,7 +8,7 @@ import { inWords, OUTCOME_MARKS, resultInWords } from './action-card.ts';
 import { prose } from './prose.ts';
 import type { Colors } from './terminal.ts';
 import { duration, harmless, oneLine, who, widthOf, wrap } from './text.ts';
-import { endInWords, endLine } from './turn-view.ts';
+import { endInWords, endLine } from './turn-end.ts';
 
 export interface StoryOptions {
   readonly colors: Colors;
@@ -124,11 +124,11 @@ function call({ data }: EntryOf<'call'>, options: StoryOptions): string[] {
 
 function failed({ provider, model, failure, ms }: CallAttempt, columns: number): string[] {
   const after = ms === undefined ? '' : ` after ${duration(ms)}`;
-  return wrap(harmless(`${provider} ${model} failed${after}: ${failure?.message ?? ''} (${failure?.class ?? ''})`), {
-    columns,
-    first: '  ! ',
-    rest: '    ',
-  });
+  const text =
+    failure?.class === 'aborted'
+      ? `interrupted${after}`
+      : `${provider} ${model} failed${after}: ${failure?.message ?? ''} (${failure?.class ?? ''})`;
+  return wrap(harmless(text), { columns, first: '  ! ', rest: '    ' });
 }
 
 function action(data: ActionData, options: StoryOptions): string[] {

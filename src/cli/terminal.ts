@@ -17,7 +17,7 @@ export interface Terminal {
   /** The same of stderr alone: progress may be shown. */
   readonly showsProgress: boolean;
   /** Characters of a line to write for; 80 where nobody knows, and never so many that the eye gets lost. */
-  columns(): number;
+  readonly columns: () => number;
 }
 
 const COLUMNS = 80;

@@ -2,12 +2,12 @@ import { systemClock } from '../base/clock.ts';
 import type { EntryOf } from '../domain/entry.ts';
 import type { EventOf, TreadleEvent } from '../domain/event.ts';
 import { emptyTimeline, entriesSince, project, type Timeline } from '../domain/timeline.ts';
-import { inputTokens, outputTokens } from '../domain/usage.ts';
 import { actionCard } from './action-card.ts';
 import { createProse, type Prose } from './prose.ts';
 import type { Screen } from './screen.ts';
 import type { Colors } from './terminal.ts';
-import { counted, duration, oneLine, wrap } from './text.ts';
+import { endInWords, endLine } from './turn-end.ts';
+import { oneLine, wrap } from './text.ts';
 
 export interface TurnViewOptions {
   readonly screen: Screen;
@@ -48,12 +48,16 @@ export class TurnView {
 
   hear(event: TreadleEvent): void {
     switch (event.type) {
-      case 'llm.stream.chunk':
-        return this.#chunk(event);
+      case 'llm.stream.chunk': {
+        this.#chunk(event);
+        return;
+      }
       case 'llm.stream.end':
         return; // `llm.response` says what came of it
-      case 'io.status':
-        return this.#status(event);
+      case 'io.status': {
+        this.#status(event);
+        return;
+      }
       case 'tool.progress': {
         const { text, fraction } = event.payload;
         const done = fraction === undefined ? '' : `${Math.round(fraction * 100)} %`;
@@ -85,10 +89,14 @@ export class TurnView {
 
   #show(entry: ReturnType<typeof entriesSince>[number], { type }: TreadleEvent): void {
     switch (entry.role) {
-      case 'thinking':
-        return this.#thought(entry.text);
-      case 'assistant':
-        return this.#speech(entry);
+      case 'thinking': {
+        this.#thought(entry.text);
+        return;
+      }
+      case 'assistant': {
+        this.#speech(entry);
+        return;
+      }
       case 'action':
         if (type === 'tool.result')
           this.#lines(...actionCard(entry.data, this.#options.colors, this.#options.columns()));
@@ -98,12 +106,17 @@ export class TurnView {
         return;
       case 'notice':
         if (type === 'hitl.responded' || type === 'hitl.cancel' || entry.data.kind === 'cancel') return;
-        return this.#notice(entry.text);
+        {
+          this.#notice(entry.text);
+          return;
+        }
       case 'call':
         if (type === 'llm.response') this.#attempt(entry);
         return;
-      case 'end':
-        return this.#end(entry);
+      case 'end': {
+        this.#end(entry);
+        return;
+      }
       case 'user':
         return;
     }
@@ -199,14 +212,22 @@ export class TurnView {
 
   #status({ at, payload: { state, detail } }: EventOf<'io.status'>): void {
     switch (state) {
-      case 'thinking':
-        return this.#setPhase({ text: 'thinking', since: at });
-      case 'tool_running':
-        return this.#setPhase({ text: detail ?? 'working', since: at });
-      case 'waiting':
-        return this.#setPhase(detail === undefined ? undefined : { text: detail, since: at });
-      case 'idle':
-        return this.#setPhase(undefined);
+      case 'thinking': {
+        this.#setPhase({ text: 'thinking', since: at });
+        return;
+      }
+      case 'tool_running': {
+        this.#setPhase({ text: detail ?? 'working', since: at });
+        return;
+      }
+      case 'waiting': {
+        this.#setPhase(detail === undefined ? undefined : { text: detail, since: at });
+        return;
+      }
+      case 'idle': {
+        this.#setPhase(undefined);
+        return;
+      }
     }
   }
 
@@ -220,73 +241,4 @@ export class TurnView {
     this.#options.screen.lines(...lines);
     this.#hasSpace = lines.at(-1) === '';
   }
-}
-
-/** Calls, actions, tokens and time of a turn. */
-export function endLine({ iterations, toolCalls, usage, ms }: EntryOf<'end'>['data']): string {
-  const read = inputTokens(usage);
-  const written = outputTokens(usage);
-  const cached =
-    usage.cacheRead === undefined || usage.cacheRead === 0
-      ? ''
-      : ` (${usage.cacheRead.toLocaleString('en-US')} cached)`;
-  const tokens =
-    read + written === 0
-      ? []
-      : [`${read.toLocaleString('en-US')} tokens in${cached}, ${written.toLocaleString('en-US')} out`];
-  const actions = toolCalls === 0 ? [] : [counted(toolCalls, 'action')];
-  return [counted(iterations, 'model call'), ...actions, ...tokens, duration(ms)].join(' · ');
-}
-
-/** What a person has to know of an end that is not an answer, and what to do about it. */
-export function endInWords(
-  { status, stop, error }: Pick<EntryOf<'end'>['data'], 'status' | 'stop' | 'error'>,
-  place: 'chat' | 'command',
-): string | undefined {
-  const why = error === undefined ? '' : ` ${sentence(error.message)}`;
-  switch (status) {
-    case 'completed':
-      return undefined;
-    case 'stopped':
-      return place === 'chat' ? 'Stopped. /resume goes on from here, or say something else.' : 'The run was stopped.';
-    case 'plan_rejected':
-      return 'The plan was rejected, so nothing was done.';
-    case 'max_iterations_reached':
-      return `No answer yet:${why || ' the limit of model calls is reached.'} ${place === 'chat' ? 'Say “go on” for another turn, or raise' : 'Raise'} max_iterations in the bundle.`;
-    case 'error':
-      if (stop === 'gate') return `A gate refused.${why}`;
-      return `This went wrong:${why || ' nobody said why.'} ${remedy(error?.code ?? '', place)}`.trimEnd();
-  }
-}
-
-function remedy(code: string, place: 'chat' | 'command'): string {
-  const again = place === 'chat' ? 'say it again' : 'run it again';
-  switch (code) {
-    case 'model_auth':
-      return 'Check the API key.';
-    case 'model_network':
-    case 'model_timeout':
-      return `Check that the model server can be reached, then ${again}.`;
-    case 'model_rate_limit':
-    case 'model_overloaded':
-    case 'model_server':
-      return `Wait a little, then ${again}.`;
-    case 'model_not_found':
-      return 'Check the name of the model in the bundle.';
-    case 'model_context_length':
-      return 'Begin a new conversation, or give the model less to read.';
-    default:
-      return '';
-  }
-}
-
-function sentence(text: string): string {
-  const trimmed = text.trim();
-  if (trimmed === '') return '';
-  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
-}
-
-/** For progress where only one line can be shown: what the phase is and how long it has lasted. */
-export function phaseLine({ text, since }: Phase): string {
-  return `${text}  ${duration(Math.max(0, systemClock.now() - since))}`;
 }

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { driveRun } from '../drive-run.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { FIRST_BUNDLE, findRun, openLog, openPlatform } from '../open.ts';
-import { tell } from './run.ts';
+import { tell } from '../tell-run.ts';
 
 export interface ChatOptions {
   readonly agent?: string;

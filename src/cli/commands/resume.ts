@@ -7,7 +7,9 @@ import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { findRun, openLog, openPlatform, shortId } from '../open.ts';
-import { driveVisibly, tell, type RunOptions } from './run.ts';
+import { tell } from '../tell-run.ts';
+import { approvalPolicy, watchRun } from '../watch-run.ts';
+import type { RunOptions } from './run.ts';
 
 export interface ResumeOptions extends Pick<
   RunOptions,
@@ -27,6 +29,7 @@ export interface ResumeOptions extends Pick<
 /** Goes on with a run: after a crash, after it was stopped, with answers to what it waits for, or with a new message. */
 export async function resume(context: Context, named: string, options: ResumeOptions): Promise<Outcome> {
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, '--timeout');
+  const policy = approvalPolicy(context, options);
   const { log } = await openLog({ data: options.data, environment: context.environment });
   let row;
   try {
@@ -47,7 +50,7 @@ export async function resume(context: Context, named: string, options: ResumeOpt
     const answers = answersOf(conversation, options);
     for (const answer of answers) await conversations.answer(row.id, answer);
     await goOn(conversations, conversation, answers.length > 0, options.text);
-    const driven = await driveVisibly(context, platform, row.id, options, timeoutMs);
+    const driven = await watchRun(context, platform, row.id, { policy, quiet: options.quiet, timeoutMs });
     return tell(context, driven, options);
   } finally {
     await platform.close({ drainMs: 0 });
