@@ -7,7 +7,7 @@ const INTRODUCTION = `# Configuration
 
 One YAML file, a **bundle**, declares an app: its agents, what they may use, their models and plugins. This page is made
 of the schema that reads it. \`treadle schema\` prints the schema for editors, \`treadle check bundle.yaml\` checks a file,
-and \`treadle explain bundle.yaml\` says where each setting of an agent comes from.
+and \`treadle check --explain bundle.yaml\` says where each setting of an agent comes from.
 
 - A key that nothing reads, a value of the wrong kind and a name that nothing has are errors, all told at once with file,
   line and column. Nothing starts half-configured.

@@ -1,0 +1,26 @@
+// docs/errors.md, made of the codes and of what a command ends with when one is thrown.
+import { ERROR_CODES, TreadleError, type ErrorCode } from '../../src/base/errors.ts';
+import { errorOutcome, EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { code, generated, table } from './table.ts';
+
+export function renderErrorsDoc(): string {
+  const codes = Object.keys(ERROR_CODES) as ErrorCode[]; // its own keys
+  const rows = codes.map((one) => [
+    code(one),
+    ERROR_CODES[one],
+    String(EXIT_CODES[errorOutcome(new TreadleError(one))].code),
+  ]);
+  return `# Errors
+
+${generated('src/base/errors.ts')}
+A \`TreadleError\` is a mistake of a caller or an operator. It has a stable \`code\`, and a \`detail\` with the place, what was
+found, what was wanted and what to do about it; \`message\` is all of that in one line. A code never changes its meaning and
+is never used for another. \`TreadleError.is(value)\` tells one, also of another copy of the package.
+
+What may be expected is never thrown: a tool that fails, a gate that refuses and a model that cannot be reached are facts
+in the log, and a turn that could not go on ends with \`agent.turn.end\`, whose \`error\` says why.
+
+The last column is what a command of \`treadle\` ends with; see [cli.md](cli.md).
+
+${table(['Code', 'Means', 'Exit'], rows)}`;
+}

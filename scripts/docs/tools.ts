@@ -1,0 +1,61 @@
+// docs/tools.md, made of the built-in groups.
+import { z } from 'zod';
+import { isObject, type JsonObject } from '../../src/base/json.ts';
+import type { BuiltinGroup, ToolSpec } from '../../src/kernel/tool.ts';
+import { builtinGroups } from '../../src/platform/builtins.ts';
+import { jsonType } from './shape.ts';
+import { code, generated, table } from './table.ts';
+
+export function renderToolsDoc(): string {
+  return [INTRODUCTION, ...[...builtinGroups.values()].map(renderGroup)].join('\n');
+}
+
+function renderGroup({ name, locked, tools }: BuiltinGroup): string {
+  const lock = locked ? ' Users cannot switch it off.' : '';
+  return [`## builtin/${name}\n\n${count(tools.length)}.${lock}\n`, ...tools.map(renderTool)].join('\n');
+}
+
+function count(tools: number): string {
+  return tools === 1 ? 'One tool' : `${tools} tools`;
+}
+
+function renderTool({ name, description, input, effect = 'once', approval, repeatable, timeoutMs }: ToolSpec): string {
+  const traits = [
+    `effect ${code(effect)}`,
+    ...(approval === 'ask' ? ['asks a person'] : []),
+    ...(repeatable === true ? ['may be called again with the same arguments'] : []),
+    ...(timeoutMs === 0 ? ['no deadline'] : timeoutMs === undefined ? [] : [`${timeoutMs} ms at most`]),
+  ];
+  return `### ${name}\n\n${description}\n\n${traits.join(', ')}.\n\n${argumentTable(input)}`.replace(
+    /\n\neffect/,
+    '\n\nEffect',
+  );
+}
+
+function argumentTable(input: ToolSpec['input']): string {
+  const schema = (
+    input instanceof z.ZodType ? z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) : input
+  ) as JsonObject; // a JSON Schema either way
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const rows = Object.entries(properties).map(([name, one]) => {
+    const { default: fallback, description } = one as JsonObject; // a schema, by its place
+    const otherwise = required.includes(name)
+      ? 'required'
+      : fallback === undefined
+        ? ''
+        : code(JSON.stringify(fallback));
+    return [code(name), jsonType(one as JsonObject), otherwise, typeof description === 'string' ? description : ''];
+  });
+  return rows.length === 0 ? 'It takes nothing.\n' : table(['Argument', 'Type', 'Default', 'Meaning'], rows);
+}
+
+const INTRODUCTION = `# Tools
+
+${generated('src/plugins/tools/')}
+Groups that come with Treadle. A bundle grants one with \`{ name: math, kind: module, module: builtin/math }\`, whole or in
+part with \`allowed\`. The effect says what a repetition would do to the world: \`read\` and \`idempotent\` run again after a
+crash, \`once\` does not.
+
+A tool of your own is a file beside the bundle that exports what \`defineTool\` makes: [examples/shop](../examples/shop).
+`;
