@@ -24,8 +24,8 @@ test('no model is called and no tool runs before every gate was asked and the in
     ),
     tools: [aTool('act', () => void story.push('tool ran'))],
     plugins: (bus) => {
-      bus.before('before:llm.request', () => void story.push('asked model') as undefined);
-      bus.before('before:tool.invoke', () => void story.push('asked tool') as undefined);
+      bus.before('before:llm.request', () => void story.push('asked model'));
+      bus.before('before:tool.invoke', () => void story.push('asked tool'));
       bus.on('llm.request', () => void story.push('intent model'));
       bus.on('tool.invoke', () => void story.push('intent tool'));
     },

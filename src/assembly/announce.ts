@@ -40,8 +40,17 @@ function budget(turn: Turn): string {
 
 function temporal(now: Instant, timeZone: string | undefined): string {
   // To the minute: seconds would tell the model nothing and change every golden prompt.
-  const utc = `utc: ${isoTime(now).slice(0, 16)}Z`;
+  const utc = `utc: ${minuteOf(now)}Z`;
   return timeZone === undefined ? utc : `${utc}\nuser: ${localTime(now, timeZone)} (${timeZone})`;
+}
+
+let lastMinute = { minute: -1, text: '' };
+
+/** Remembered from call to call: many conversations ask within one minute. */
+function minuteOf(now: Instant): string {
+  const minute = Math.floor(now / 60_000);
+  if (lastMinute.minute !== minute) lastMinute = { minute, text: isoTime(now).slice(0, 16) };
+  return lastMinute.text;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -1,4 +1,5 @@
-import { defaultLimits, type EffectiveAgent, type Limits, type ToolChoice } from '../domain/agent.ts';
+import type { EffectiveAgent, Limits, ToolChoice } from '../domain/agent.ts';
+import { defaultLimits } from '../domain/limits.ts';
 import type { Behaviour, BehaviourKey, DeclaredChoice } from '../domain/behaviour.ts';
 import type { Bundle } from '../domain/bundle.ts';
 import { behaviourLevels, resolve } from './resolve.ts';

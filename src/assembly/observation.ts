@@ -1,5 +1,6 @@
 import { canonicalJson, type Json } from '../base/json.ts';
-import { isBlank, type Part } from '../domain/content.ts';
+import type { Part } from '../domain/content.ts';
+import { isBlank } from '../base/text.ts';
 import type { Observation } from '../domain/tool.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isBlank } from '../domain/content.ts';
+import { isBlank } from '../base/text.ts';
 import type { AssistantBlock, Message, ToolMessageResult } from '../domain/model.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { AppendList } from '../base/append-list.ts';
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { ModelRef } from '../domain/agent.ts';
-import { isBlank, type Part } from '../domain/content.ts';
+import type { Part } from '../domain/content.ts';
+import { isBlank } from '../base/text.ts';
 import {
   iterationsOf,
   type ActionState,

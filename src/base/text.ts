@@ -42,6 +42,11 @@ export function tail(text: string, bytes: number): string {
   return text.slice(index);
 }
 
+/** True when text has nothing a reader could see: providers refuse such blocks. */
+export function isBlank(text: string): boolean {
+  return !/\S/.test(text);
+}
+
 function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }

@@ -1,5 +1,5 @@
 import { canonicalJson, isObject, type Json } from '../base/json.ts';
-import { plainText } from '../domain/content.ts';
+import { plainText } from '../domain/plain-text.ts';
 import type { ActionData } from '../domain/entry.ts';
 import type { Observation, Outcome } from '../domain/tool.ts';
 import type { Colors } from './terminal.ts';

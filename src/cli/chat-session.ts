@@ -71,6 +71,8 @@ class ChatSession {
     const offBus = platform.bus.on('*', (event) => {
       if (event.conversationId !== this.#id) return;
       if (event.type === 'llm.request' || event.type === 'agent.turn.start') this.#release();
+      // Only a turn can be cancelled: one that begins after Ctrl-C is cancelled then.
+      if (event.type === 'agent.turn.start' && this.#isStopping) this.#cancel(event.conversationId);
       this.#view.hear(event);
     });
     try {
@@ -174,8 +176,12 @@ class ChatSession {
       }
       this.#isStopping = true;
       this.#progress.phase({ text: 'stopping; Ctrl-C again leaves', since: systemClock.now() });
-      this.#watch(this.#options.platform.conversations.cancel(this.#id, BY));
+      this.#cancel(this.#id);
     } else if (!this.#screen.clearLine()) this.#leave('completed');
+  }
+
+  #cancel(id: string): void {
+    this.#watch(this.#options.platform.conversations.cancel(id, BY));
   }
 
   #end(): void {

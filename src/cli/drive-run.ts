@@ -27,7 +27,7 @@ const GRACE_MS = 5_000;
  * the process leaves the turn open in the log, for `treadle resume`.
  */
 export async function driveRun(
-  { conversations }: Platform,
+  { conversations, bus }: Platform,
   id: string,
   { timeoutMs, onWaiting }: DriveOptions,
 ): Promise<Driven> {
@@ -37,6 +37,9 @@ export async function driveRun(
     leave = resolve;
   });
   const timers: (() => void)[] = [];
+  const cancel = (): void => {
+    conversations.cancel(id, cut === 'timeout' ? 'the time limit' : 'Ctrl-C').catch(leave);
+  };
   const stop = (why: 'timeout' | 'interrupted'): void => {
     if (cut !== undefined) {
       leave();
@@ -44,8 +47,12 @@ export async function driveRun(
     }
     cut = why;
     timers.push(systemClock.after(GRACE_MS, leave));
-    conversations.cancel(id, why === 'timeout' ? 'the time limit' : 'Ctrl-C').catch(leave);
+    cancel();
   };
+  // Only a turn can be cancelled: one that begins a moment later is cancelled then.
+  const unhear = bus.on('agent.turn.start', (event) => {
+    if (event.conversationId === id && cut !== undefined) cancel();
+  });
   const off = onSignals({
     interrupt: () => stop('interrupted'),
     terminate: (outcome) => {
@@ -69,6 +76,7 @@ export async function driveRun(
     return cut === undefined || isOver ? { conversation } : { conversation, cut };
   } finally {
     off();
+    unhear();
     for (const release of timers) release();
   }
 }

@@ -2,7 +2,7 @@ import { isoTime } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { ActionData, Asked, CallAttempt, Entry, EntryOf } from '../domain/entry.ts';
 import type { FactPayload } from '../domain/event.ts';
-import { inputTokens, outputTokens } from '../domain/usage.ts';
+import { inputTokens, outputTokens } from '../domain/usage-sum.ts';
 import type { ConversationRow } from '../kernel/ports.ts';
 import { inWords, OUTCOME_MARKS, resultInWords } from './action-card.ts';
 import { prose } from './prose.ts';

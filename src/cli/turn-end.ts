@@ -1,5 +1,5 @@
 import type { EntryOf } from '../domain/entry.ts';
-import { inputTokens, outputTokens } from '../domain/usage.ts';
+import { inputTokens, outputTokens } from '../domain/usage-sum.ts';
 import { counted, duration } from './text.ts';
 
 /** Calls, actions, tokens and time of a turn. */

@@ -47,19 +47,6 @@ export const limits = z.strictObject({
 });
 export type Limits = z.infer<typeof limits>;
 
-export const defaultLimits: Limits = {
-  maxIterations: 25,
-  maxActions: 10,
-  maxConcurrent: 4,
-  maxFaults: 3,
-  maxAttempts: 4,
-  maxPauses: 5,
-  maxRepeats: 3,
-  toolTimeoutMs: 30_000,
-  modelIdleMs: 60_000,
-  maxResultBytes: 16_384,
-};
-
 /** A tool of the grant that this turn does not have, and why, in a sentence for the model. */
 export const inactiveTool = z.strictObject({ name: z.string(), why: z.string() });
 export type InactiveTool = z.infer<typeof inactiveTool>;

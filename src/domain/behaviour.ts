@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultLimits } from './agent.ts';
+import { defaultLimits } from './limits.ts';
 import { key, later, refuse, requiredKey } from './bundle-key.ts';
 import { roles, supportedModel } from './declared-model.ts';
 

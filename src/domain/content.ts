@@ -23,17 +23,3 @@ export const part = z.discriminatedUnion('type', [textPart, filePart]);
 export type TextPart = z.infer<typeof textPart>;
 export type FilePart = z.infer<typeof filePart>;
 export type Part = z.infer<typeof part>;
-
-/** The text of parts, files named in brackets. */
-export function plainText(parts: readonly Part[]): string {
-  return parts
-    .map((one) =>
-      one.type === 'text' ? one.text : `[${one.mediaType}${one.name === undefined ? '' : ` ${one.name}`}]`,
-    )
-    .join('');
-}
-
-/** True when text has nothing a reader could see: providers refuse such blocks. */
-export function isBlank(text: string): boolean {
-  return !/\S/.test(text);
-}

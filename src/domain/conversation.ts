@@ -7,7 +7,8 @@ import { decode, type Action, type Decision } from './decision.ts';
 import type { Fact, FactOf, FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
 import type { Observation } from './tool.ts';
-import { addUsage, inputTokens, noUsage, outputTokens, type Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
+import { addUsage, inputTokens, noUsage, outputTokens } from './usage-sum.ts';
 
 /** Something a person said, and where in the log. */
 export type Input = FactPayload<'io.input'> & { readonly seq: number; readonly at: Instant };
@@ -417,9 +418,12 @@ function repeated(
   argumentHash: string,
   observation: Observation,
 ): readonly Repeat[] {
-  const result = shortDigest(
-    canonicalJson([observation.value ?? null, (observation.content ?? null) as Json, observation.error ?? null]),
-  );
+  const told = canonicalJson([
+    observation.value ?? null,
+    (observation.content ?? null) as Json,
+    (observation.error ?? null) as Json,
+  ]);
+  const result = told.length <= 64 ? told : shortDigest(told); // short ones are their own digest
   const before = repeats.find((one) => one.name === name && one.argumentHash === argumentHash);
   const count = before?.result === result ? before.count + 1 : 1;
   return [...repeats.filter((one) => one !== before).slice(1 - REPEATS_KEPT), { name, argumentHash, result, count }];

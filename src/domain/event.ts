@@ -326,7 +326,3 @@ export type Draft = {
     readonly key?: string | undefined;
   };
 }[FactType];
-
-export function factId(conversationId: string, seq: number): string {
-  return `${conversationId}:${seq}`;
-}

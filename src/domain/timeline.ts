@@ -15,7 +15,7 @@ import type {
   Placed,
 } from './entry.ts';
 import type { Fact, FactOf, FactType } from './event.ts';
-import { addUsage } from './usage.ts';
+import { addUsage } from './usage-sum.ts';
 
 /** The entries of a conversation: a fold of its facts. Immutable. */
 export interface Timeline {

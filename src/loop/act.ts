@@ -3,16 +3,16 @@ import { isPromise } from '../base/promise.ts';
 import type { ActionState } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
-import { openRequests, requestFor } from '../domain/conversation.ts';
-import { observation as observationSchema } from '../domain/tool.ts';
-import { prepare, type Ready } from './prepare.ts';
+import type { Judgement, Questions } from '../kernel/verdict.ts';
+import { openRequests, requestFor, type Turn } from '../domain/conversation.ts';
+import { observation, prepare, type Ready } from './prepare.ts';
 import { runTool } from './run-tool.ts';
-import { inTurn, isInterrupted, openTurn, tell, verdictDrafts, type Work } from './work.ts';
+import { answered, inTurn, isInterrupted, openTurn, tell, verdictDrafts, type Work } from './work.ts';
 
 /**
  * Carry out actions: prepare each in the order asked, then run what is ready, so many at a time.
  *
- * Every result is committed when it arrives. The order in which they arrive never reaches the prompt.
+ * A result is committed when it arrives, the last one together with the next model call. The order in which they arrive never reaches the prompt.
  */
 export async function act(work: Work, actions: readonly ActionState[]): Promise<void> {
   const ready: Ready[] = [];
@@ -22,7 +22,7 @@ export async function act(work: Work, actions: readonly ActionState[]): Promise<
     const done = isPromise(prepared) ? await prepared : prepared;
     if (done.type === 'ready') ready.push(done);
     else {
-      const stated = work.recorder.record(done.drafts);
+      const stated = work.recorder.keep(done.drafts);
       if (isPromise(stated)) await stated;
     }
   }
@@ -63,7 +63,6 @@ async function begin(work: Work, actions: readonly Ready[]): Promise<boolean> {
     if (revisedBy !== undefined) payload.revisedBy = revisedBy;
     drafts.push(inTurn(turn, 'tool.invoke', payload));
   }
-  if (drafts.length === 0) return !isInterrupted(work);
   const stated = work.recorder.record(drafts, { unless: () => isInterrupted(work) });
   return (isPromise(stated) ? await stated : stated) !== undefined;
 }
@@ -91,34 +90,48 @@ async function finish(work: Work, ready: Ready): Promise<void> {
     return;
   }
   const question = { action, tool: tool.definition, arguments: args, observation: returned.observation };
-  const asked = work.ports.bus.ask(
-    'before:tool.result',
-    question,
-    { conversation: work.recorder.conversation, agent: turn.agent },
-    (revised) => {
-      const checked = observationSchema.safeParse(revised.observation);
-      return checked.success ? undefined : (checked.error.issues[0]?.message ?? 'it is not an observation');
-    },
-  );
-  const judged = isPromise(asked) ? await asked : asked;
-  const counted: Observation =
-    judged.outcome === 'allow'
-      ? judged.payload.observation
-      : {
-          outcome: 'refused',
-          synthetic: true,
-          error: {
-            code: judged.denial?.code ?? 'gate_denied',
-            message: `The result was withheld: ${judged.denial?.reason ?? judged.holds[0]?.question ?? 'refused'}`,
-          },
-        };
+  const asked = work.ports.bus.ask('before:tool.result', question, {
+    conversation: work.recorder.conversation,
+    agent: turn.agent,
+  });
+  const judged = isPromise(asked) ? await answered(work, asked) : asked;
+  const counted = judged.revisedBy === undefined ? heard(judged) : await checked(heard(judged), judged.revisedBy);
   assert(
     requestFor(turn, action)?.kind !== 'action' || requestFor(turn, action)?.answer !== undefined,
     'an action ran while its approval was open',
   );
-  const stated = work.recorder.record([
+  const drafts = [
     ...verdictDrafts(turn, 'before:tool.result', judged.verdicts, action),
     inTurn(turn, 'tool.result', { action, ...counted }),
-  ]);
+  ];
+  // The last result goes with the next model call; one that others are still out beside must not wait for them.
+  const stated = othersRun(openTurn(work), action) ? work.recorder.record(drafts) : work.recorder.keep(drafts);
   if (isPromise(stated)) await stated;
+}
+
+function othersRun(turn: Turn, action: string): boolean {
+  return (
+    turn.current?.actions.some(
+      (one) => one.begun !== undefined && one.observation === undefined && one.action.id !== action,
+    ) ?? false
+  );
+}
+
+/** The observation that counts: the tool's, a gate's revision of it, or that it was withheld. */
+function heard(judged: Judgement<Questions['before:tool.result']>): Observation {
+  if (judged.outcome === 'allow') return judged.payload.observation;
+  const why = judged.denial?.reason ?? judged.holds[0]?.question ?? 'refused';
+  return observation('refused', judged.denial?.code ?? 'gate_denied', `The result was withheld: ${why}`);
+}
+
+/** A gate's revision is anything at all until it was looked at. The schema is loaded with the first one. */
+async function checked(revised: Observation, gate: string): Promise<Observation> {
+  const { observation: schema } = await import('../domain/tool.ts');
+  const found = schema.safeParse(revised);
+  if (found.success) return found.data;
+  return observation(
+    'refused',
+    'gate_invalid_revision',
+    `The result was withheld: ${gate} made something of it that is not an observation`,
+  );
 }

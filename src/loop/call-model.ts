@@ -1,5 +1,4 @@
 import { TreadleError } from '../base/errors.ts';
-import { toJson, type JsonObject } from '../base/json.ts';
 import { LazyAbort } from '../base/lazy-abort.ts';
 import { isPromise } from '../base/promise.ts';
 import { announce } from '../assembly/announce.ts';
@@ -12,7 +11,7 @@ import type { Questions } from '../kernel/verdict.ts';
 import { listen, type Heard } from './listen.ts';
 import type { Backoff, Command } from './next.ts';
 import { chooseTool, type Chosen } from './tool-choice.ts';
-import { inTurn, isOver, onInterrupt, openTurn, pause, tell, verdictDrafts, type Work } from './work.ts';
+import { answered, inTurn, isOver, onInterrupt, openTurn, pause, tell, verdictDrafts, type Work } from './work.ts';
 
 type CallModel = Extract<Command, { type: 'call_model' }>;
 type Question = Questions['before:llm.request'];
@@ -46,7 +45,7 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   const asked = work.ports.bus.ask('before:llm.request', question, { conversation, agent: turn.agent }, (revised) =>
     widening(revised, request),
   );
-  const judged = isPromise(asked) ? await asked : asked;
+  const judged = isPromise(asked) ? await answered(work, asked) : asked;
   const verdicts = verdictDrafts(turn, 'before:llm.request', judged.verdicts);
   if (judged.outcome !== 'allow') {
     // Nobody can be asked about a model call: a hold that is not an approval of an action is a no.
@@ -68,18 +67,19 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   const final = withNotes(
     judged.payload.request.messages === request.messages ? judged.payload : repaired(judged.payload),
   );
-  const seen = turn.pending.length;
+  const seen = turn.inputs.length + turn.pending.length;
   const intent = inTurn(turn, 'llm.request', requestPayload(work, turn, final, judged.payload, command, chosen));
   const stated = work.recorder.record([...verdicts, { ...intent, iteration }], {
     // Something was said meanwhile: it belongs into this call, so it is made up anew.
-    unless: (now) => now.turn === undefined || now.turn.cancel !== 'none' || now.turn.pending.length !== seen,
+    unless: (now) =>
+      now.turn === undefined || now.turn.cancel !== 'none' || now.turn.inputs.length + now.turn.pending.length !== seen,
   });
   const facts = isPromise(stated) ? await stated : stated;
   if (facts === undefined) return;
   tell(work, 'io.status', { state: 'thinking' });
   const heard = await converse(work, final, iteration);
   tell(work, 'llm.stream.end', { attempt: command.attempt, superseded: heard.failure !== undefined });
-  const told = work.recorder.record(responseDrafts(openTurn(work), heard, command.attempt, facts.at(-1)?.id));
+  const told = work.recorder.keep(responseDrafts(openTurn(work), heard, command.attempt, facts.at(-1)?.id));
   if (isPromise(told)) await told;
 }
 
@@ -183,19 +183,7 @@ function responseDrafts(turn: Turn, heard: Heard, attempt: number, causedBy: str
     heard.failure === undefined
       ? heard.thoughts.map((thought) => inTurn(turn, 'thinking.step', thought, causedBy))
       : [];
-  // Everything a provider hands us may hold half a character: made well-formed before it is stored or sent on.
-  return [...thoughts, inTurn(turn, 'llm.response', wellFormed(payload), causedBy)];
-}
-
-function wellFormed<T extends object>(payload: T): T {
-  return isWellFormed(payload) ? payload : (toJson(payload) as unknown as T); // the same shape, with text put right
-}
-
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  for (const key in value) if (!isWellFormed((value as JsonObject)[key])) return false;
-  return true;
+  return [...thoughts, inTurn(turn, 'llm.response', payload, causedBy)];
 }
 
 /** A gate has touched the messages: what goes out must still be valid. */

@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.ts';
 import { isPromise } from '../base/promise.ts';
-import { fold, openRequests, type Conversation } from '../domain/conversation.ts';
-import type { Fact } from '../domain/event.ts';
+import type { StopSignal } from '../base/stop.ts';
+import { apply, emptyConversation, openRequests, type Conversation } from '../domain/conversation.ts';
 import { statusOf } from '../domain/run.ts';
 import type { ConversationMeta, Lease, Log } from '../kernel/ports.ts';
 import { next } from './next.ts';
@@ -11,7 +11,7 @@ import { tell, type LoopPorts, type Work } from './work.ts';
 
 export interface DriveOptions {
   /** The worker is to let go soon. What was begun is finished or given up; the turn stays open and another worker goes on. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: StopSignal | undefined;
   /** The conversation as folded before, so that only what is new is read. */
   readonly known?: Conversation | undefined;
 }
@@ -58,14 +58,18 @@ function letsGo({ signal }: Work): boolean {
 
 const PAGE = 1_000;
 
-/** A conversation from its log. */
-export async function read(log: Log, meta: Pick<ConversationMeta, 'id' | 'agentPath'>): Promise<Conversation> {
-  const facts: Fact[] = [];
+/** A conversation from its log, or from what is known of it on. */
+export async function read(
+  log: Log,
+  meta: Pick<ConversationMeta, 'id' | 'agentPath'>,
+  known: Conversation = emptyConversation(meta.id, meta.agentPath),
+): Promise<Conversation> {
+  let conversation = known;
   for (;;) {
-    const page = log.read(meta.id, facts.length, PAGE);
-    const read = isPromise(page) ? await page : page;
-    facts.push(...read);
-    if (read.length < PAGE) return fold(meta.id, meta.agentPath, facts);
+    const page = log.read(meta.id, conversation.head, PAGE);
+    const facts = isPromise(page) ? await page : page;
+    for (const fact of facts) conversation = apply(conversation, fact);
+    if (facts.length < PAGE) return conversation;
   }
 }
 
@@ -96,10 +100,10 @@ async function markResumed({ recorder }: Work): Promise<void> {
 
 async function rest(work: Work): Promise<void> {
   const { recorder } = work;
-  const status = statusOf(recorder.conversation);
-  tell(work, 'io.status', { state: recorder.conversation.turn === undefined ? 'idle' : 'waiting' });
+  const { turn } = recorder.conversation;
+  tell(work, 'io.status', { state: turn === undefined ? 'idle' : 'waiting' });
   // An ended turn has said its status with its last fact.
-  if (recorder.conversation.turn === undefined) return;
-  const stated = recorder.record([], { row: { status } });
-  if (isPromise(stated)) await stated;
+  const done =
+    turn === undefined ? recorder.commit() : recorder.record([], { row: { status: statusOf(recorder.conversation) } });
+  if (isPromise(done)) await done;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { JsonObject } from '../base/json.ts';
+import { toJson, type JsonObject } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import { actionId } from '../domain/decision.ts';
 import type { FactPayload } from '../domain/event.ts';
@@ -205,20 +205,19 @@ function assemble(
   let actions = 0;
   for (const one of spoken) {
     if ('type' in one) {
-      content.push(one);
+      content.push(wellFormed(one));
       continue;
     }
+    // Everything a provider hands us may hold half a character: put right before it is stored or sent on.
+    const text = one.text.toWellFormed();
+    const opaque = one.opaque === undefined ? undefined : wellFormed(one.opaque);
     switch (one.kind) {
       case 'text':
-        content.push(
-          one.opaque === undefined
-            ? { type: 'text', text: one.text }
-            : { type: 'text', text: one.text, opaque: one.opaque },
-        );
+        content.push(opaque === undefined ? { type: 'text', text } : { type: 'text', text, opaque });
         break;
       case 'thinking':
         content.push({ type: 'thinking', step: thoughts.length });
-        thoughts.push(one.opaque === undefined ? { text: one.text } : { text: one.text, opaque: one.opaque });
+        thoughts.push(opaque === undefined ? { text } : { text, opaque });
         break;
       case 'action': {
         const id = actionId(turnId, iteration, ++actions);
@@ -227,14 +226,25 @@ function assemble(
           type: 'action' as const,
           id,
           name: one.name,
-          input: one.whole || one.text.trim() !== '' ? one.text : '{',
+          input: one.whole || text.trim() !== '' ? text : '{',
         };
-        content.push(one.opaque === undefined ? action : { ...action, opaque: one.opaque });
+        content.push(opaque === undefined ? action : { ...action, opaque });
         break;
       }
     }
   }
   return { content, thoughts };
+}
+
+function wellFormed<T extends object>(value: T): T {
+  return isWellFormed(value) ? value : (toJson(value) as unknown as T); // the same shape, with text put right
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  for (const key in value) if (!isWellFormed((value as JsonObject)[key])) return false;
+  return true;
 }
 
 function endsInHalf(text: string): boolean {

@@ -9,7 +9,7 @@ import { compact, plan } from './consult.ts';
 import type { Command } from './next.ts';
 import { observation } from './prepare.ts';
 import { draft, type RecordOptions } from './recorder.ts';
-import { inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
+import { answered, inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
 
 /**
  * Carry out one command: the only code that acts. What happened is in the log when it resolves.
@@ -42,7 +42,7 @@ export async function perform(work: Work, command: Exclude<Command, { type: 'res
 async function startTurn(work: Work): Promise<void> {
   const { conversation } = work.recorder;
   const assembled = work.ports.agents.assemble(work.meta);
-  const { agent, digest, facts } = isPromise(assembled) ? await assembled : assembled;
+  const { agent, digest, facts } = isPromise(assembled) ? await answered(work, assembled) : assembled;
   const payload: FactPayload<'agent.turn.start'> = digest === conversation.agentDigest ? { digest } : { agent, digest };
   const turnId = `t${conversation.turns.length + 1}`;
   const start = draft('agent.turn.start', payload, { turnId });
@@ -50,7 +50,7 @@ async function startTurn(work: Work): Promise<void> {
     conversation.turns.length === 0
       ? { status: 'running' as const, title: titleOf(conversation) }
       : { status: 'running' as const };
-  await state(work, [start, ...facts.map((fact): Draft => ({ ...fact, turnId }))], { row });
+  await keep(work, [start, ...facts.map((fact): Draft => ({ ...fact, turnId }))], row);
 }
 
 /** The first words said, on one line. */
@@ -103,9 +103,9 @@ async function answer(work: Work, text: string): Promise<void> {
     { text },
     { conversation: work.recorder.conversation, agent: turn.agent },
   );
-  const judged = isPromise(asked) ? await asked : asked;
+  const judged = isPromise(asked) ? await answered(work, asked) : asked;
   const verdicts = verdictDrafts(turn, 'before:io.output', judged.verdicts);
-  if (judged.outcome === 'allow') return state(work, [...verdicts, inTurn(turn, 'io.output', judged.payload)]);
+  if (judged.outcome === 'allow') return keep(work, [...verdicts, inTurn(turn, 'io.output', judged.payload)]);
   // Nobody can be asked about an answer: a hold is a no.
   const [held] = judged.holds;
   const denial =
@@ -139,6 +139,11 @@ async function end(work: Work, { status, stop, error }: Extract<Command, { type:
   // A steer or a cancel that came in this moment is answered by the next command instead.
   const before = turn.cancel;
   await state(work, drafts, { row: { status }, unless: (now) => now.turn === undefined || now.turn.cancel !== before });
+}
+
+async function keep(work: Work, drafts: readonly Draft[], row?: RecordOptions['row']): Promise<void> {
+  const kept = work.recorder.keep(drafts, row);
+  if (isPromise(kept)) await kept;
 }
 
 async function state(work: Work, drafts: readonly Draft[], options?: RecordOptions): Promise<void> {

@@ -6,7 +6,7 @@ import type { Draft, FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
 import type { Tool } from '../kernel/ports.ts';
 import type { Judgement, Questions } from '../kernel/verdict.ts';
-import { inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
+import { answered, inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
 
 /** An action that may run: allowed, valid, and refused by nobody. */
 export interface Ready {
@@ -109,7 +109,7 @@ export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Se
   );
   const judged = (judgement: Judgement<Questions['before:tool.invoke']>): MaybePromise<Ready | Settled> =>
     decide(work, turn, { state, tool, args, argumentHash, request, editedBy: edited?.by }, judgement);
-  return isPromise(asked) ? asked.then(judged) : judged(asked);
+  return isPromise(asked) ? answered(work, asked).then(judged) : judged(asked);
 }
 
 interface Considered {
@@ -216,7 +216,7 @@ function askPerson(
     );
     return { type: 'settled', drafts: [...said, inTurn(turn, 'tool.result', { action: id, ...refusal })] };
   };
-  return isPromise(asked) ? asked.then(settle) : settle(asked);
+  return isPromise(asked) ? answered(work, asked).then(settle) : settle(asked);
 }
 
 /** The action's intent is on record and its result is not: a crash, or a question that was answered since. */

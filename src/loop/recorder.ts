@@ -2,6 +2,7 @@ import { assert } from '../base/assert.ts';
 import { TreadleError } from '../base/errors.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import { apply, type Conversation } from '../domain/conversation.ts';
+import { factId } from '../domain/fact-id.ts';
 import type { Draft, Fact, FactPayload, FactType } from '../domain/event.ts';
 import type { RunStatus } from '../domain/status.ts';
 import type { Bus } from '../kernel/bus.ts';
@@ -19,17 +20,25 @@ export interface RecordOptions {
 /** Facts per read when catching up: a slice of a long log at a time. */
 const PAGE = 500;
 
+type Row = NonNullable<RecordOptions['row']>;
+
 /**
  * One worker's pen: the conversation as the worker knows it, and the only way to add to it.
  *
- * Facts are appended, then folded, then delivered. What others appended meanwhile is folded and delivered first, so
- * everybody hears one conversation in the order of its log.
+ * Facts are appended, then delivered. What others appended meanwhile comes first, so everybody hears one conversation in
+ * the order of its log. An outcome may be kept back until the next intent, so that both are one transaction; whoever is
+ * about to wait for something commits first.
  */
 export class Recorder {
   readonly #log: Log;
   readonly #bus: Bus;
   readonly #lease: Lease;
+  /** The fold of what is in the log. */
+  #committed: Conversation;
+  /** The same with what is kept. */
   #conversation: Conversation;
+  #kept: Draft[] = [];
+  #row: Row | undefined;
   /** The append on its way, if any: a conversation has one writer, and that writer one append at a time. */
   #underway: Promise<unknown> | undefined;
   readonly #onMoved = new Set<() => void>();
@@ -42,6 +51,7 @@ export class Recorder {
     this.#log = log;
     this.#bus = bus;
     this.#lease = lease;
+    this.#committed = conversation;
     this.#conversation = conversation;
   }
 
@@ -56,13 +66,34 @@ export class Recorder {
   }
 
   /**
-   * States facts: all or none. Undefined when `unless` said no. Rejects with `log_fenced` when the lease was lost, and
-   * with the log's own errors.
+   * States facts, with those that were kept: all or none. Undefined when `unless` said no. Rejects with `log_fenced` when
+   * the lease was lost, and with the log's own errors.
    */
   record(drafts: readonly Draft[], options: RecordOptions = {}): MaybePromise<readonly Fact[] | undefined> {
     if (this.#underway !== undefined) return this.#queue(() => this.#append(drafts, options));
     const done = this.#append(drafts, options);
     return isPromise(done) ? this.#queue(() => done) : done;
+  }
+
+  /**
+   * Folds facts in now and states them with the next `record`: for outcomes that nobody waits for. What somebody listens
+   * to is stated at once, since a listener may have something to say to it.
+   */
+  keep(drafts: readonly Draft[], row?: Row): MaybePromise<void> {
+    if (this.#underway !== undefined || drafts.some((one) => this.#bus.isHeard(one.type))) {
+      const done = this.record(drafts, row === undefined ? {} : { row });
+      return isPromise(done) ? done.then(() => undefined) : undefined;
+    }
+    this.#kept.push(...drafts);
+    if (row !== undefined) this.#row = { ...this.#row, ...row };
+    this.#conversation = this.#foresee(this.#conversation, drafts);
+  }
+
+  /** States what was kept. To be called before anything is waited for. */
+  commit(): MaybePromise<void> {
+    if (this.#kept.length === 0 && this.#row === undefined) return;
+    const done = this.record([]);
+    return isPromise(done) ? done.then(() => undefined) : undefined;
   }
 
   /** Something was appended, perhaps by somebody else. Never throws: a log that fails says so at the next append. */
@@ -107,10 +138,12 @@ export class Recorder {
 
   #append(drafts: readonly Draft[], options: RecordOptions): MaybePromise<readonly Fact[] | undefined> {
     if (options.unless?.(this.#conversation) === true) return undefined;
+    const all = this.#kept.length === 0 ? drafts : [...this.#kept, ...drafts];
+    const row = this.#row === undefined ? options.row : { ...this.#row, ...options.row };
     this.#appending = true;
     let result: MaybePromise<AppendResult>;
     try {
-      result = this.#log.append(this.#lease, this.#conversation.head, drafts, options.row);
+      result = this.#log.append(this.#lease, this.#committed.head, all, row);
     } finally {
       this.#appending = false;
     }
@@ -125,7 +158,10 @@ export class Recorder {
     options: RecordOptions,
   ): MaybePromise<readonly Fact[] | undefined> {
     if (result.ok) {
-      this.#take(result.facts);
+      const foreseen = this.#kept;
+      this.#kept = [];
+      this.#row = undefined;
+      this.#stated(result.facts, foreseen);
       return result.facts;
     }
     if (result.reason === 'fenced') {
@@ -140,7 +176,7 @@ export class Recorder {
   }
 
   #readOn(): MaybePromise<void> {
-    const page = this.#log.read(this.#conversation.id, this.#conversation.head, PAGE);
+    const page = this.#log.read(this.#conversation.id, this.#committed.head, PAGE);
     return isPromise(page) ? page.then((late) => this.#tookPage(late)) : this.#tookPage(page);
   }
 
@@ -151,12 +187,42 @@ export class Recorder {
     if (page.length === PAGE) return this.#readOn();
   }
 
-  #take(facts: readonly Fact[]): void {
-    for (const fact of facts) {
-      assert(fact.seq === this.#conversation.head + 1, `fact ${fact.id} after head ${this.#conversation.head}`);
-      this.#conversation = apply(this.#conversation, fact);
+  /** The log took the facts where they were foreseen to stand, so what was folded ahead stays, as the objects it is. */
+  #stated(facts: readonly Fact[], foreseen: readonly Draft[]): void {
+    const at = facts.at(-1)?.at;
+    // The time of a turn is the log's to say.
+    if (at === undefined || foreseen.some((one) => one.type === 'agent.turn.start')) {
+      this.#take(facts);
+      return;
     }
+    let now: Conversation = { ...this.#conversation, at };
+    for (const fact of facts.slice(foreseen.length)) now = apply(now, fact);
+    this.#committed = now;
+    this.#conversation = now;
     for (const fact of facts) this.#bus.deliver(fact);
+  }
+
+  #take(facts: readonly Fact[]): void {
+    let now = this.#committed;
+    for (const fact of facts) {
+      assert(fact.seq === now.head + 1, `fact ${fact.id} after head ${now.head}`);
+      now = apply(now, fact);
+    }
+    this.#committed = now;
+    this.#conversation = this.#foresee(now, this.#kept);
+    for (const fact of facts) this.#bus.deliver(fact);
+  }
+
+  /** The conversation as it will be once the drafts have their places. */
+  #foresee(conversation: Conversation, drafts: readonly Draft[]): Conversation {
+    let now = conversation;
+    const { id: conversationId, agentPath, at } = conversation;
+    for (const { key: _, ...draft } of drafts) {
+      const seq = now.head + 1;
+      // The log gives the time and the version; the fold of what has not been stated yet needs neither.
+      now = apply(now, { ...draft, seq, id: factId(conversationId, seq), v: 1, at, conversationId, agentPath } as Fact);
+    }
+    return now;
   }
 }
 

@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { assert } from '../base/assert.ts';
+import { isPromise } from '../base/promise.ts';
+import type { StopSignal } from '../base/stop.ts';
 import type { AnnounceBlockSource } from '../assembly/section.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload, FactType, Passing } from '../domain/event.ts';
@@ -27,7 +29,7 @@ export interface Work {
   readonly meta: ConversationMeta;
   readonly recorder: Recorder;
   /** The worker is to let go soon: a shutdown, or a lease that was lost. Not a cancel. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal: StopSignal | undefined;
 }
 
 export function openTurn(work: Work): Turn {
@@ -51,6 +53,13 @@ export function verdictDrafts(
   return verdicts.map((given) =>
     inTurn(turn, 'gate.verdict', action === undefined ? { question, ...given } : { question, ...given, action }),
   );
+}
+
+/** Waits for what gates say. What has happened is committed first: nobody knows how long they think. */
+export async function answered<T>({ recorder }: Work, asked: Promise<T>): Promise<T> {
+  const committed = recorder.commit();
+  if (isPromise(committed)) await committed;
+  return asked;
 }
 
 /** Tells whoever listens now. Costs nothing when nobody does. */
@@ -117,6 +126,8 @@ export function onInterrupt(work: Work, callback: () => void): () => void {
 
 /** Waits, until something that was said or done meanwhile ends the wait. */
 export async function pause(work: Work, ms: number): Promise<void> {
+  const committed = work.recorder.commit();
+  if (isPromise(committed)) await committed;
   if (ms <= 0 || isOver(work)) return;
   await new Promise<void>((resolve) => {
     const release = work.ports.clock.after(ms, finish);

@@ -1,11 +1,11 @@
 import { TreadleError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import { utf8Length } from '../base/text.ts';
-import { isBlank, type Part } from '../domain/content.ts';
+import type { Part } from '../domain/content.ts';
+import { isBlank } from '../base/text.ts';
 import { openRequests, type Conversation, type HeldRequest } from '../domain/conversation.ts';
 import type { Fact, FactPayload } from '../domain/event.ts';
 import type { ConversationMeta, ConversationRow, Log } from '../kernel/ports.ts';
-import { read } from '../loop/drive.ts';
 import type { LoopPorts } from '../loop/work.ts';
 import type { Worker } from './worker.ts';
 
@@ -34,7 +34,11 @@ export interface Answer {
 /** Conversations as programs use them: start, say, drive, answer, stop, read. */
 export interface Conversations {
   /** Adds an empty conversation. Throws `bundle_unknown_name` for an agent that the bundle does not have. */
-  start(options?: { readonly agent?: string | undefined; readonly userId?: string | undefined; readonly tenant?: string | undefined }): Promise<ConversationMeta>;
+  start(options?: {
+    readonly agent?: string | undefined;
+    readonly userId?: string | undefined;
+    readonly tenant?: string | undefined;
+  }): Promise<ConversationMeta>;
   /** Puts a message on record. Throws `input_invalid`, also when a gate refuses it. Nothing runs yet: `drive` does. */
   say(id: string, message: Message): Promise<Fact>;
   /** Drives until the turn ends or waits for a person. What happens on the way comes over the bus. */
@@ -68,12 +72,13 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
 
   async function find(id: string): Promise<ConversationRow> {
     const row = await log.find(id);
-    if (row === undefined) throw new TreadleError('conversation_unknown', { found: JSON.stringify(id), hint: 'see `treadle list`' });
+    if (row === undefined)
+      throw new TreadleError('conversation_unknown', { found: JSON.stringify(id), hint: 'see `treadle list`' });
     return row;
   }
 
   async function folded(id: string): Promise<Conversation> {
-    return read(log, await find(id));
+    return worker.fold(await find(id));
   }
 
   /** A fact from outside. Whoever drives the conversation delivers it; if nobody does, we do. */
@@ -84,18 +89,34 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
   }
 
   /** A person's slip is told to that person, who can put it right; the model would only see that its action was refused. */
-  function checkEdit({ turn }: Conversation, { request, decision, arguments: given }: FactPayload<'hitl.responded'>): void {
+  function checkEdit(
+    { turn }: Conversation,
+    { request, decision, arguments: given }: FactPayload<'hitl.responded'>,
+  ): void {
     const id = turn?.requests.find((one) => one.request === request)?.action;
     const name = turn?.current?.actions.find((one) => one.action.id === id)?.action.name;
     if (turn === undefined || name === undefined || decision !== 'edit' || given === undefined) return;
     const problems = ports.agents.tools(turn.agent).get(name)?.validate(given) ?? [];
-    if (problems.length > 0) throw new TreadleError('answer_invalid', { place: request, found: problems.join('; '), wanted: `arguments that ${name} takes` });
+    if (problems.length > 0)
+      throw new TreadleError('answer_invalid', {
+        place: request,
+        found: problems.join('; '),
+        wanted: `arguments that ${name} takes`,
+      });
   }
 
   return {
     async start({ agent, userId = 'local', tenant = 'local' } = {}) {
       const name = agentNamed(agent);
-      const meta: ConversationMeta = { id: ids.next('run'), agent: name, bundle, userId, tenant, agentPath: name, createdAt: clock.now() };
+      const meta: ConversationMeta = {
+        id: ids.next('run'),
+        agent: name,
+        bundle,
+        userId,
+        tenant,
+        agentPath: name,
+        createdAt: clock.now(),
+      };
       await log.create(meta);
       return meta;
     },
@@ -105,9 +126,14 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
       if (attachments !== undefined) payload.attachments = [...attachments];
       if (userId !== undefined) payload.userId = userId;
       checkMessage(payload);
+      if (!bus.isGated('before:io.input')) return post(id, { type: 'io.input', payload, key });
       const judged = await bus.ask('before:io.input', payload, { conversation: await folded(id), agent: undefined });
       if (judged.outcome !== 'allow') {
-        throw new TreadleError('input_invalid', { place: judged.denial?.gate ?? judged.holds[0]?.gate, found: 'a message that was refused', hint: judged.denial?.reason ?? judged.holds[0]?.question });
+        throw new TreadleError('input_invalid', {
+          place: judged.denial?.gate ?? judged.holds[0]?.gate,
+          found: 'a message that was refused',
+          hint: judged.denial?.reason ?? judged.holds[0]?.question,
+        });
       }
       return post(id, { type: 'io.input', payload: judged.payload, key });
     },
@@ -116,9 +142,17 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
       const conversation = await folded(id);
       const payload = checkedAnswer(conversation, answer);
       checkEdit(conversation, payload);
-      const { fact } = await log.post(id, { type: 'hitl.responded', payload, key: answer.request, turnId: conversation.turn?.id });
+      const { fact } = await log.post(id, {
+        type: 'hitl.responded',
+        payload,
+        key: answer.request,
+        turnId: conversation.turn?.id,
+      });
       if (fact.type !== 'hitl.responded' || JSON.stringify(fact.payload) !== JSON.stringify(payload)) {
-        throw new TreadleError('request_answered', { place: answer.request, hint: 'somebody was faster; read the conversation again' });
+        throw new TreadleError('request_answered', {
+          place: answer.request,
+          hint: 'somebody was faster; read the conversation again',
+        });
       }
       if (!worker.isDriving(id)) bus.deliver(fact);
     },
@@ -130,14 +164,19 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
       const { turn, turns } = await folded(id);
       const last = turn ?? turns.at(-1);
       if (turn === undefined && last?.end?.status !== 'stopped') {
-        throw new TreadleError('input_invalid', { place: id, found: `a run that is ${last?.end?.status ?? 'empty'}`, wanted: 'one that was stopped', hint: 'say something to begin a new turn' });
+        throw new TreadleError('input_invalid', {
+          place: id,
+          found: `a run that is ${last?.end?.status ?? 'empty'}`,
+          wanted: 'one that was stopped',
+          hint: 'say something to begin a new turn',
+        });
       }
       await post(id, { type: 'cancel.resume', payload: { by }, turnId: last?.id });
     },
     read: folded,
     async *facts(id) {
       await find(id);
-      for (let after = 0; ; ) {
+      for (let after = 0; ;) {
         const page = await log.read(id, after, 500);
         yield* page;
         const last = page.at(-1);
@@ -151,9 +190,14 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
 }
 
 function checkMessage({ text, attachments }: FactPayload<'io.input'>): void {
-  if (isBlank(text) && (attachments?.length ?? 0) === 0) throw new TreadleError('input_invalid', { found: 'an empty message', wanted: 'some text or an attachment' });
+  if (isBlank(text) && (attachments?.length ?? 0) === 0)
+    throw new TreadleError('input_invalid', { found: 'an empty message', wanted: 'some text or an attachment' });
   const size = utf8Length(text);
-  if (size > MESSAGE_BYTES_MAX) throw new TreadleError('input_invalid', { found: `a message of ${size} bytes`, wanted: `at most ${MESSAGE_BYTES_MAX}` });
+  if (size > MESSAGE_BYTES_MAX)
+    throw new TreadleError('input_invalid', {
+      found: `a message of ${size} bytes`,
+      wanted: `at most ${MESSAGE_BYTES_MAX}`,
+    });
 }
 
 function checkedAnswer(conversation: Conversation, answer: Answer): FactPayload<'hitl.responded'> {
@@ -161,9 +205,16 @@ function checkedAnswer(conversation: Conversation, answer: Answer): FactPayload<
   const request = turn?.requests.find((one) => one.request === answer.request);
   if (turn === undefined || request === undefined) {
     const open = turn === undefined ? [] : openRequests(turn);
-    throw new TreadleError('request_unknown', { found: JSON.stringify(answer.request), wanted: open.length === 0 ? 'an open request; none is open' : open.map((one) => one.request).join(' or ') });
+    throw new TreadleError('request_unknown', {
+      found: JSON.stringify(answer.request),
+      wanted: open.length === 0 ? 'an open request; none is open' : open.map((one) => one.request).join(' or '),
+    });
   }
-  if (request.cancelled !== undefined) throw new TreadleError('request_answered', { place: answer.request, found: `a request that was ${request.cancelled}` });
+  if (request.cancelled !== undefined)
+    throw new TreadleError('request_answered', {
+      place: answer.request,
+      found: `a request that was ${request.cancelled}`,
+    });
   const problem = misfit(request, answer);
   if (problem !== undefined) throw new TreadleError('answer_invalid', { place: answer.request, ...problem });
   const payload: FactPayload<'hitl.responded'> = { request: answer.request, decision: answer.decision, by: answer.by };
@@ -173,12 +224,24 @@ function checkedAnswer(conversation: Conversation, answer: Answer): FactPayload<
   return payload;
 }
 
-function misfit(request: HeldRequest, { decision, arguments: given, text }: Answer): { readonly found: string; readonly wanted: string } | undefined {
+function misfit(
+  request: HeldRequest,
+  { decision, arguments: given, text }: Answer,
+): { readonly found: string; readonly wanted: string } | undefined {
   if (request.kind === 'input') {
-    if (decision !== 'reply' && decision !== 'reject') return { found: decision, wanted: 'reply or reject: it is a question' };
-    return decision === 'reply' && (text === undefined || isBlank(text)) ? { found: 'a reply without words', wanted: 'some text' } : undefined;
+    if (decision !== 'reply' && decision !== 'reject')
+      return { found: decision, wanted: 'reply or reject: it is a question' };
+    return decision === 'reply' && (text === undefined || isBlank(text))
+      ? { found: 'a reply without words', wanted: 'some text' }
+      : undefined;
   }
-  if (decision === 'reply') return { found: 'reply', wanted: request.kind === 'plan' ? 'allow or reject' : 'allow, reject or edit: it is an approval' };
+  if (decision === 'reply')
+    return {
+      found: 'reply',
+      wanted: request.kind === 'plan' ? 'allow or reject' : 'allow, reject or edit: it is an approval',
+    };
   if (decision === 'edit' && request.kind === 'plan') return { found: 'edit', wanted: 'allow or reject' };
-  return decision === 'edit' && given === undefined ? { found: 'an edit without arguments', wanted: 'the new arguments' } : undefined;
+  return decision === 'edit' && given === undefined
+    ? { found: 'an edit without arguments', wanted: 'the new arguments' }
+    : undefined;
 }

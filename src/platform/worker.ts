@@ -1,7 +1,8 @@
 import { TreadleError } from '../base/errors.ts';
+import { Stop } from '../base/stop.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { ConversationMeta, Lease } from '../kernel/ports.ts';
-import { drive } from '../loop/drive.ts';
+import { drive, read } from '../loop/drive.ts';
 import type { LoopPorts } from '../loop/work.ts';
 
 export interface Worker {
@@ -11,6 +12,8 @@ export interface Worker {
    * process has it.
    */
   drive(meta: ConversationMeta): Promise<Conversation>;
+  /** The fold of the whole log, read from where this process last left it. */
+  fold(meta: ConversationMeta): Promise<Conversation>;
   /** True while this process drives the conversation: facts from outside are then delivered in its order. */
   isDriving(conversationId: string): boolean;
   /** Resolves when nothing is being driven, or after `drainMs`. No new work is begun. */
@@ -25,20 +28,31 @@ export function createWorker(ports: LoopPorts): Worker {
   const owner = ports.ids.next('worker');
   const underway = new Map<string, Promise<Conversation>>();
   const known = new Map<string, Conversation>();
-  const letGo = new AbortController();
+  const slices = new Set<Stop>();
+  let stopping = false;
 
   async function slice(meta: ConversationMeta): Promise<Conversation> {
-    if (letGo.signal.aborted) throw new TreadleError('conversation_busy', { place: meta.id, hint: 'this process is shutting down; another one goes on' });
+    if (stopping)
+      throw new TreadleError('conversation_busy', {
+        place: meta.id,
+        hint: 'this process is shutting down; another one goes on',
+      });
     const lease = await ports.log.take(meta.id, owner, LEASE_MS);
-    if (lease === undefined) throw new TreadleError('conversation_busy', { place: meta.id, hint: 'another process is driving it; wait, or watch it there' });
-    const lost = new AbortController();
-    const held = hold(lease, () => lost.abort());
+    if (lease === undefined)
+      throw new TreadleError('conversation_busy', {
+        place: meta.id,
+        hint: 'another process is driving it; wait, or watch it there',
+      });
+    const stop = new Stop();
+    slices.add(stop);
+    const held = hold(lease, () => stop.stop());
     try {
-      const conversation = await drive(ports, meta, lease, { signal: AbortSignal.any([letGo.signal, lost.signal]), known: known.get(meta.id) });
+      const conversation = await drive(ports, meta, lease, { signal: stop, known: known.get(meta.id) });
       remember(meta.id, conversation);
       return conversation;
     } finally {
       held();
+      slices.delete(stop);
       await release(lease);
     }
   }
@@ -93,15 +107,28 @@ export function createWorker(ports: LoopPorts): Worker {
   return {
     drive(meta) {
       const before = underway.get(meta.id);
-      const mine = (before === undefined ? slice(meta) : before.then(() => slice(meta), () => slice(meta))).finally(() => {
+      const mine = (
+        before === undefined
+          ? slice(meta)
+          : before.then(
+              () => slice(meta),
+              () => slice(meta),
+            )
+      ).finally(() => {
         if (underway.get(meta.id) === mine) underway.delete(meta.id);
       });
       underway.set(meta.id, mine);
       return mine;
     },
+    async fold(meta) {
+      const conversation = await read(ports.log, meta, known.get(meta.id));
+      if (!underway.has(meta.id)) remember(meta.id, conversation);
+      return conversation;
+    },
     isDriving: (conversationId) => underway.has(conversationId),
     async stop(drainMs) {
-      letGo.abort();
+      stopping = true;
+      for (const slice of slices) slice.stop();
       const all = Promise.allSettled(underway.values());
       await new Promise<void>((resolve) => {
         const off = ports.clock.after(drainMs, resolve);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { applyClaims } from '../../src/assembly/claims.ts';
 import { effectiveAgentOf, type DeclaredAgent } from '../../src/assembly/effective.ts';
 import { narrow } from '../../src/assembly/narrow.ts';
-import { defaultLimits } from '../../src/domain/agent.ts';
+import { defaultLimits } from '../../src/domain/limits.ts';
 import type { Grant } from '../../src/domain/grant.ts';
 import { emptySelection, readSelection, type Selection } from '../../src/domain/selection.ts';
 import { aGrant, aTool, anyClaims, anyGrant, anyRecord } from './grants.ts';

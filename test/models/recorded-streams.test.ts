@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelPart } from '../../src/domain/model.ts';
-import { inputTokens, outputTokens } from '../../src/domain/usage.ts';
+import { inputTokens, outputTokens } from '../../src/domain/usage-sum.ts';
 import { casesAbsent } from '../support/cases.ts';
 import { recordedStreams, replay, serve, type Recorded } from '../support/recorded.ts';
 import { actionsOf, textOf, thinkingOf } from '../support/streams.ts';

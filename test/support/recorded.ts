@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ModelRef } from '../../src/domain/agent.ts';
 import type { ModelPart } from '../../src/domain/model.ts';
+import type { Model } from '../../src/kernel/ports.ts';
 import type { Fetch } from '../../src/adapters/models/providers.ts';
 import { CASES } from './cases.ts';
 import { aRequest, collect, said } from './streams.ts';
@@ -100,14 +102,32 @@ export function serve(
   };
 }
 
-/** Everything the adapter makes of these bytes. Never throws: a throw of the adapter is a rejection here. */
+/** One model for all replays of a provider, because opening one takes longer than most recordings: each run brings its own `fetch`. */
+const fetching = new AsyncLocalStorage<Fetch>();
+const models = new Map<WireProvider, Promise<Model>>();
+
+function model(provider: WireProvider): Promise<Model> {
+  let found = models.get(provider);
+  if (found === undefined) {
+    found = openWire(WIRE_MODELS[provider], (input, init) => {
+      const fetch = fetching.getStore();
+      if (fetch === undefined) throw new Error('a replay lost its way');
+      return fetch(input, init);
+    });
+    models.set(provider, found);
+  }
+  return found;
+}
+
+/** Everything the adapter makes of what `fetch` serves. Never throws: a throw of the adapter is a rejection here. */
 export async function replay(
   provider: WireProvider,
   fetch: Fetch,
   settings: Partial<Pick<ModelRef, 'maxTokens'>> = {},
 ): Promise<ModelPart[]> {
-  const ref = { ...WIRE_MODELS[provider], ...settings };
-  const model = await openWire(ref, fetch);
-  const request = aRequest({ model: ref, messages: [said('hi')] });
-  return collect(await model.call(request, { conversationId: 'c1', signal: new AbortController().signal }));
+  const request = aRequest({ model: { ...WIRE_MODELS[provider], ...settings }, messages: [said('hi')] });
+  const opened = await model(provider);
+  return fetching.run(fetch, async () =>
+    collect(await opened.call(request, { conversationId: 'c1', signal: new AbortController().signal })),
+  );
 }

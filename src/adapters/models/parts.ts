@@ -10,7 +10,7 @@ import { isObject, tryParseJson, type Json, type JsonObject } from '../../base/j
 import type { FilePart } from '../../domain/content.ts';
 import type { ModelFailure, ModelPart } from '../../domain/model.ts';
 import type { StopKind } from '../../domain/status.ts';
-import { outputTokens } from '../../domain/usage.ts';
+import { outputTokens } from '../../domain/usage-sum.ts';
 import { billedUsage } from './billed-usage.ts';
 import { opaqueOf, providerBlock } from './provider-block.ts';
 

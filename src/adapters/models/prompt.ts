@@ -10,7 +10,8 @@ import type {
 } from '@ai-sdk/provider';
 import { isObject, toJson, type JsonObject } from '../../base/json.ts';
 import { observationParts } from '../../assembly/observation.ts';
-import { isBlank, type FilePart, type Part } from '../../domain/content.ts';
+import type { FilePart, Part } from '../../domain/content.ts';
+import { isBlank } from '../../base/text.ts';
 import type { AssistantBlock, Message, ModelRequest, ToolMessageResult } from '../../domain/model.ts';
 import type { Dialect } from './dialect.ts';
 import { providerPart } from './provider-block.ts';

@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { TreadleError } from '../../base/errors.ts';
 import { isObject, parseJson } from '../../base/json.ts';
-import { json, plainText } from '../../domain/content.ts';
+import { json } from '../../domain/content.ts';
+import { plainText } from '../../domain/plain-text.ts';
 import {
   FAILURE_CLASSES,
   opaque,

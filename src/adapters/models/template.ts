@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../base/json.ts';
-import { plainText } from '../../domain/content.ts';
+import { plainText } from '../../domain/plain-text.ts';
 import type { ToolMessageResult } from '../../domain/model.ts';
 import type { Reply, ScriptView } from './script.ts';
 

@@ -1,6 +1,7 @@
 import type { Instant } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
-import { factId, facts, type Draft, type Fact } from '../../domain/event.ts';
+import { facts, type Draft, type Fact } from '../../domain/event.ts';
+import { factId } from '../../domain/fact-id.ts';
 
 /** A draft at its place in the log. Every fact has the same keys in the same order, absent ones as undefined. */
 export function placed(conversationId: string, agentPath: string, seq: number, at: Instant, draft: Draft): Fact {

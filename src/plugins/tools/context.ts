@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { canonicalJson } from '../../base/json.ts';
 import { head, utf8Length } from '../../base/text.ts';
-import { plainText } from '../../domain/content.ts';
+import { plainText } from '../../domain/plain-text.ts';
 import { iterationsOf, type ActionState, type Conversation, type Turn } from '../../domain/conversation.ts';
 import { defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../kernel/tool.ts';
 

@@ -1,7 +1,8 @@
 import type { Instant } from '../../../base/clock.ts';
 import { assert } from '../../../base/assert.ts';
 import { tryParseJson } from '../../../base/json.ts';
-import { factId, facts, type Draft, type Fact } from '../../../domain/event.ts';
+import { facts, type Draft, type Fact } from '../../../domain/event.ts';
+import { factId } from '../../../domain/fact-id.ts';
 import type { ConversationRow } from '../../../kernel/ports.ts';
 import type { Standing } from '../standing.ts';
 import { corrupt, payloadOf, payloadText } from '../stored.ts';

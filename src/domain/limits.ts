@@ -1,0 +1,15 @@
+import type { Limits } from './agent.ts';
+
+/** What a bundle gets that says nothing. */
+export const defaultLimits: Limits = {
+  maxIterations: 25,
+  maxActions: 10,
+  maxConcurrent: 4,
+  maxFaults: 3,
+  maxAttempts: 4,
+  maxPauses: 5,
+  maxRepeats: 3,
+  toolTimeoutMs: 30_000,
+  modelIdleMs: 60_000,
+  maxResultBytes: 16_384,
+};
