@@ -80,7 +80,7 @@ function sectionsOf({ title, schema }: Section): readonly Section[] {
   const alternatives = membersOf(schema);
   if (alternatives.length > 0) {
     const objects = alternatives.filter((one) => one['type'] === 'object' && !isLater(one));
-    return objects.flatMap((one) => sectionsOf({ title: titleOf(title, one), schema: one }));
+    return [{ title, schema }, ...objects.flatMap((one) => sectionsOf({ title: titleOf(title, one), schema: one }))];
   }
   const inner = Object.entries(propertiesOf(schema)).flatMap(([name, property]) =>
     innerObjects(property).flatMap((one, _, all) => {
@@ -108,6 +108,16 @@ function innerObjects(property: JsonObject): readonly JsonObject[] {
 }
 
 function renderSection({ title, schema }: Section): string {
+  const alternatives = membersOf(schema).filter((one) => !isLater(one));
+  if (alternatives.length > 0) {
+    const kinds = alternatives.flatMap((one) => {
+      const kind = objectOf(propertiesOf(one)['kind'])['const'];
+      return typeof kind === 'string' ? [code(kind)] : [];
+    });
+    const what =
+      kinds.length > 0 ? `Keys that depend on ${code('kind')}: ${kinds.join(', ')}.` : `One of: ${typeText(schema)}.`;
+    return `## ${title}\n\n${what}\n`;
+  }
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const rows = Object.entries(propertiesOf(schema)).map(([name, property]) => {
     const cells = isLater(property)

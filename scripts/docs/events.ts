@@ -13,6 +13,8 @@ import { fieldsOf, type Named } from './shape.ts';
 import { Comments, literalMembers, membersOf, parse, type Member } from './source.ts';
 import { code, generated, sentence, table } from './table.ts';
 
+const SOURCES = path.join(import.meta.dirname, '../../src');
+
 /** Shapes that several events have in common: title, the constant's name, the schema, what it is. */
 const SHAPES = [
   ['Effective agent', 'effectiveAgent', effectiveAgent, 'What one turn runs on.'],
@@ -36,8 +38,8 @@ const named: Named = new Map<z.core.$ZodType, string>([
 
 export function renderEventsDoc(): string {
   const event = parse('src/domain/event.ts');
-  const domain = ['content', 'model', 'tool', 'agent', 'usage'].map((name) => parse(`src/domain/${name}.ts`));
-  const comments = new Comments([...domain, event]);
+  const domain = globSync('*.ts', { cwd: path.join(SOURCES, 'domain') }).map((name) => parse(`src/domain/${name}`));
+  const comments = new Comments(domain);
   const passing = membersOf(event, 'PassingPayloads');
   const questions = membersOf(parse('src/kernel/verdict.ts'), 'Questions');
   const factTypes = Object.keys(facts) as FactType[]; // its own keys
@@ -118,9 +120,8 @@ function memberNamed(members: readonly Member[], name: string): Member {
 
 /** Facts that no room above the domain speaks of. */
 function unstated(): readonly string[] {
-  const root = path.join(import.meta.dirname, '../../src');
-  const files = globSync('{assembly,loop,platform,plugins}/**/*.ts', { cwd: root });
-  const text = files.map((file) => readFileSync(path.join(root, file), 'utf8')).join('\n');
+  const files = globSync('{assembly,loop,platform,plugins}/**/*.ts', { cwd: SOURCES });
+  const text = files.map((file) => readFileSync(path.join(SOURCES, file), 'utf8')).join('\n');
   return Object.keys(facts).filter((type) => !text.includes(`'${type}'`));
 }
 
