@@ -127,6 +127,8 @@ async function askApproval(request: HeldRequest, turn: Turn, person: Person): Pr
       case 'e':
       case 'edit': {
         if (isPlan) break;
+        const given = tryParseJson(rest);
+        if (given.ok) return { decision: 'edit', arguments: given.value };
         const edited = await askEdit(rest === '' ? argumentsOf(request, turn) : rest, person);
         if (edited === undefined) return undefined;
         if (edited !== 'unchanged') return { decision: 'edit', arguments: edited.value };

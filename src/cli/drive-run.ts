@@ -51,7 +51,7 @@ export async function driveRun(
   };
   // Only a turn can be cancelled: one that begins a moment later is cancelled then.
   const unhear = bus.on('agent.turn.start', (event) => {
-    if (event.conversationId === id && cut !== undefined) cancel();
+    if (event.conversationId === id && (cut === 'timeout' || cut === 'interrupted')) cancel();
   });
   const off = onSignals({
     interrupt: () => stop('interrupted'),
@@ -72,7 +72,9 @@ export async function driveRun(
     work.catch(() => undefined); // left behind: what it has to say comes too late
     const conversation = await conversations.read(id);
     // A run that came to its own end in the same moment was not cut short.
-    const isOver = conversation.turn === undefined && conversation.turns.at(-1)?.end?.status !== 'stopped';
+    const last =
+      conversation.turn === undefined && conversation.inbox.length === 0 ? conversation.turns.at(-1) : undefined;
+    const isOver = last?.end !== undefined && last.end.status !== 'stopped';
     return cut === undefined || isOver ? { conversation } : { conversation, cut };
   } finally {
     off();

@@ -50,6 +50,8 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
     removeHistoryDuplicates: true,
     completer: (line: string) => [line.startsWith('/') ? commands.filter((one) => one.startsWith(line)) : [], line],
   });
+  /** A terminal that does not know how wide it is says 0. */
+  const columns = (): number => (out.columns > 0 ? out.columns : 80);
   let prompt = '';
   let tail = '';
   let status: string | undefined;
@@ -75,8 +77,8 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
     const lines: string[] = [];
     if (tail !== '') lines.push(tail);
     if (status !== undefined) lines.push(...(tail === '' ? [] : ['']), status);
-    lines.push(...pinned.map((line) => fitStatus(line, out.columns)));
-    for (const line of held) lines.push(fitStatus(`${prompt}${line}`, out.columns));
+    lines.push(...pinned.map((line) => fitStatus(line, columns())));
+    for (const line of held) lines.push(fitStatus(`${prompt}${line}`, columns()));
     rows = lines.length;
     return lines.map((line) => `${line}\n`).join('');
   }
@@ -93,7 +95,7 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
   }
 
   reader.on('line', (typed) => {
-    const rowsTyped = Math.floor(widthOf(prompt + typed) / Math.max(1, out.columns)) + 1;
+    const rowsTyped = Math.floor(widthOf(prompt + typed) / columns()) + 1;
     out.write(erase(rowsTyped));
     held.push(typed);
     // More lines of the same paste come in this tick, and its last one may still wait for the Enter key.
@@ -150,7 +152,7 @@ export function createLiveScreen(terminal: Terminal, keyboard: Keyboard, command
       draw();
     },
     status(line) {
-      const shown = line === undefined ? undefined : fitStatus(line, out.columns);
+      const shown = line === undefined ? undefined : fitStatus(line, columns());
       if (shown === status) return;
       status = shown;
       draw();

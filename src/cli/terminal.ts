@@ -42,7 +42,7 @@ export function openTerminal(environment: Environment): Terminal {
     showsProgress: err.isTTY && movable,
     columns: () => {
       const known = out.isTTY ? out.columns : err.isTTY ? err.columns : COLUMNS;
-      return Math.max(FEWEST_COLUMNS, Math.min(known === 0 ? COLUMNS : known, READABLE_COLUMNS));
+      return Math.max(FEWEST_COLUMNS, Math.min(known > 0 ? known : COLUMNS, READABLE_COLUMNS));
     },
   };
 }

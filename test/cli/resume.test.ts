@@ -1,0 +1,96 @@
+// Going on with a run: after an approval, a question, a stop, and a process that was killed.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { OUTCOMES, ended, start, summaryOf, treadle, until, workplace } from './treadle.ts';
+
+/** A run that waits for the approval of one line in one file. */
+async function waiting(t: { after(undo: () => void): void }) {
+  const cwd = workplace(t);
+  const file = path.join(cwd, 'effects');
+  const { code } = await treadle(['run', OUTCOMES, `write ${file}`], { cwd });
+  assert.equal(code, 5);
+  return { cwd, lines: () => (existsSync(file) ? readFileSync(file, 'utf8') : '') };
+}
+
+describe('treadle resume', { concurrency: 2 }, () => {
+  it('lets an approved action happen exactly once', async (t) => {
+    const { cwd, lines } = await waiting(t);
+    const ran = await treadle(['resume', 'last', '--allow', 't1-1-1-a1'], { cwd });
+    assert.deepEqual([ran.code, ran.out, lines()], [0, 'The tool said: 1\n', 'one\n']);
+    const again = await treadle(['resume', 'last', '--allow', 't1-1-1-a1'], { cwd });
+    assert.deepEqual([again.code, lines()], [2, 'one\n']);
+  });
+
+  it('needs no name of the request where only one is open', async (t) => {
+    const { cwd, lines } = await waiting(t);
+    assert.equal((await treadle(['resume', 'last', '--allow'], { cwd })).code, 0);
+    assert.equal(lines(), 'one\n');
+  });
+
+  it('tells the agent why an action was refused', async (t) => {
+    const { cwd, lines } = await waiting(t);
+    const ran = await treadle(['resume', 'last', '--reject', '--note', 'wrong file'], { cwd });
+    assert.deepEqual([ran.code, lines()], [0, '']);
+    assert.match(ran.out, /refused this action: wrong file/);
+  });
+
+  it('runs an action with other arguments, once they fit', async (t) => {
+    const { cwd, lines } = await waiting(t);
+    const edit = (json: string) => treadle(['resume', 'last', '--edit', json], { cwd });
+    assert.equal((await edit('{"file":')).code, 2);
+    const misfit = await edit('{"file": 7}');
+    assert.equal(misfit.code, 2);
+    assert.match(misfit.err, /answer_invalid/);
+    assert.equal((await edit(JSON.stringify({ file: path.join(cwd, 'effects'), line: 'two' }))).code, 0);
+    assert.equal(lines(), 'two\n');
+  });
+
+  it('still waits, with exit code 5, where no answer is given', async (t) => {
+    const { cwd, lines } = await waiting(t);
+    assert.deepEqual([(await treadle(['resume', 'last'], { cwd })).code, lines()], [5, '']);
+  });
+
+  it('answers a question with the number of a choice', async (t) => {
+    const cwd = workplace(t);
+    assert.equal((await treadle(['run', OUTCOMES, 'colour'], { cwd })).code, 5);
+    const ran = await treadle(['resume', 'last', '--reply', '2'], { cwd });
+    assert.deepEqual([ran.code, ran.out], [0, 'You like blue.\n']);
+  });
+
+  it('refuses to go on with a run that has come to its end, and says something else to it', async (t) => {
+    const cwd = workplace(t);
+    await treadle(['run', OUTCOMES, 'hello'], { cwd });
+    assert.equal((await treadle(['resume', 'last'], { cwd })).code, 2);
+    assert.equal((await treadle(['resume', 'last', '--text', 'again'], { cwd })).out, 'You said: again\n');
+  });
+
+  it('goes on after kill -9 in the middle of an action, without doing it a second time', async (t) => {
+    const cwd = workplace(t);
+    const file = path.join(cwd, 'effects');
+    const child = start(['run', OUTCOMES, `slowly ${file}`], { cwd });
+    const end = ended(child);
+    await until(() => existsSync(file));
+    child.kill('SIGKILL');
+    await end;
+    // The dead worker's lease has to run out first.
+    let ran = await treadle(['resume', 'last', '--json'], { cwd });
+    for (let tries = 0; ran.code === 75 && tries < 30; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      ran = await treadle(['resume', 'last', '--json'], { cwd });
+    }
+    assert.deepEqual([ran.code, summaryOf(ran)['status']], [0, 'completed']);
+    assert.match(String(summaryOf(ran)['answer']), /may or may not have happened/);
+    assert.equal(readFileSync(file, 'utf8'), 'begun\n');
+  });
+
+  it('says so when it cannot tell which run is meant', async (t) => {
+    const cwd = workplace(t);
+    assert.match((await treadle(['resume', 'last'], { cwd })).err, /treadle chat/);
+    await Promise.all([treadle(['run', OUTCOMES, 'one'], { cwd }), treadle(['run', OUTCOMES, 'two'], { cwd })]);
+    const ran = await treadle(['resume', 'run_'], { cwd });
+    assert.equal(ran.code, 2);
+    assert.match(ran.err, /the beginning of several runs/);
+  });
+});
