@@ -3,6 +3,9 @@ import { TreadleError } from './errors.ts';
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
+/** Levels of nesting that are carried. Deeper values overflow the stack of whoever walks them, here or in a library. */
+const DEEPEST = 200;
+
 /** Keys that could reach a prototype when a careless reader copies the object. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -38,6 +41,16 @@ export function tryParseJson(
   } catch (cause) {
     return { ok: false, problem: cause instanceof Error ? cause.message : String(cause) };
   }
+}
+
+/** True when a value is nested deeper than anything here carries. Walks without recursion. */
+export function isTooDeep(value: Json): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEEPEST) return true;
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? (Object.values(one) as Json[]) : []));
+  }
+  return false;
 }
 
 /** JSON with every object's keys in code-unit order and no spaces: same value, same bytes, in any process. */
@@ -106,6 +119,7 @@ function convert(value: unknown, above: Set<object>): Json {
   }
   if (value === null) return null;
   if (above.has(value)) return '[circular]';
+  if (above.size >= DEEPEST) return '[too deep]';
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   above.add(value);
   try {

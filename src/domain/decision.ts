@@ -1,4 +1,4 @@
-import { isObject, tryParseJson, type Json } from '../base/json.ts';
+import { isObject, isTooDeep, tryParseJson, type Json } from '../base/json.ts';
 import type { EffectiveAgent } from './agent.ts';
 import type { ActionBlock, Block } from './model.ts';
 
@@ -44,6 +44,8 @@ function decodeAction({ id, name, input }: ActionBlock): Action {
   // Models that call a tool without parameters often send no text at all.
   if (input.trim() === '') return { id, name, arguments: {} };
   const parsed = tryParseJson(input);
+  if (parsed.ok && isTooDeep(parsed.value))
+    return { id, name, arguments: {}, problem: 'The arguments are nested too deeply' };
   if (parsed.ok) return { id, name, arguments: parsed.value };
   return { id, name, arguments: {}, problem: `The arguments are not valid JSON: ${parsed.problem}` };
 }
@@ -58,6 +60,7 @@ export const DECISION_PROBLEMS = {
 function decodeJson(text: string, id: string): Decision {
   const parsed = tryParseJson(text);
   if (!parsed.ok) return { type: 'invalid', problem: `Decision is not valid JSON: ${parsed.problem}` };
+  if (isTooDeep(parsed.value)) return { type: 'invalid', problem: 'Decision is nested too deeply' };
   return decisionOf(parsed.value, id);
 }
 

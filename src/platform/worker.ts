@@ -53,7 +53,7 @@ export function createWorker(ports: LoopPorts): Worker {
     } finally {
       held();
       slices.delete(stop);
-      await release(lease);
+      await release(lease, stop.aborted);
     }
   }
 
@@ -87,9 +87,9 @@ export function createWorker(ports: LoopPorts): Worker {
     };
   }
 
-  async function release(lease: Lease): Promise<void> {
+  async function release(lease: Lease, unfinished: boolean): Promise<void> {
     try {
-      await ports.log.release(lease);
+      await ports.log.release(lease, { unfinished });
     } catch (error) {
       // The lease runs out by itself; the drive's own error, if any, says more than this one.
       ports.logger.error('a lease could not be released', { conversation: lease.conversationId, error });

@@ -87,6 +87,29 @@ for (const [what, run, message] of [
   });
 }
 
+test('arguments nested ten thousand levels deep are told to the model and break nothing', async () => {
+  const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
+  const house = aHouse({
+    script: [{ actions: [{ name: 'act', input: deep }] }, { text: 'ok' }],
+    tools: [aTool('act', () => 1)],
+  });
+  await house.ask('go');
+  assert.deepEqual(
+    [(await lastOf(house, 'tool.result'))?.error?.message, (await lastOf(house, 'agent.turn.end'))?.status],
+    ['The arguments are nested too deeply', 'completed'],
+  );
+});
+
+test('a result nested too deep is cut there', async () => {
+  let deep: unknown = 'bottom';
+  for (let level = 0; level < 10_000; level++) deep = [deep];
+  const { observation, house } = await observe(() => deep);
+  assert.deepEqual(
+    [JSON.stringify(observation?.value).includes('[too deep]'), (await lastOf(house, 'agent.turn.end'))?.status],
+    [true, 'completed'],
+  );
+});
+
 test('a getter that throws does not break the result', async () => {
   const { observation } = await observe(() =>
     Object.defineProperty({ fine: 1 }, 'bad', {
