@@ -46,7 +46,8 @@ export function chatUrl(text: string, port: number | undefined, place: string): 
   const url = new URL(withScheme);
   // An address to listen on, not to call.
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
-  const bare = withScheme === text ? undefined : port;
-  if (url.port === '' && bare !== undefined) url.port = String(bare);
+  // A URL says its port by its scheme; a bare host means the server's usual one. `URL` drops a port that is its scheme's.
+  const isBare = withScheme !== text && !/:\d+(\/|$)/.test(text);
+  if (isBare && port !== undefined) url.port = String(port);
   return `${url.origin}${url.pathname === '/' ? '/v1' : url.pathname.replace(/\/+$/, '')}${url.search}`;
 }
