@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { pages } from '../scripts/docs/pages.ts';
 import { documentedProgram } from '../scripts/docs/cli.ts';
+import { OBSERVATION_CODES, TURN_CODES } from '../scripts/docs/log-codes.ts';
 import { ERROR_CODES } from '../src/base/errors.ts';
 import { isObject } from '../src/base/json.ts';
 import { EXIT_CODES } from '../src/cli/exit-codes.ts';
@@ -78,6 +79,26 @@ test('every error code is documented, and prose names no other', () => {
       .map((span) => `${file}: ${span}`),
   );
   assert.deepEqual(unknown, []);
+});
+
+test('every code that the loop states is documented, and no other', () => {
+  const sources = files(['src/loop/*.ts', 'src/kernel/ask.ts', 'src/domain/conversation.ts', 'src/platform/catalog.ts'])
+    .map(read)
+    .join('\n');
+  const told = { ...OBSERVATION_CODES, ...TURN_CODES };
+  for (const code of Object.keys(told)) assert.ok(sources.includes(`'${code}'`), `nothing states ${code}`);
+  const stated = [
+    ...sources.matchAll(/\bcode(?: =|:) '(\w+)'/g),
+    ...sources.matchAll(/\bbroken\('(\w+)'/g),
+    ...sources.matchAll(/\bobserv(?:ed|ation)\([^)]*?'(?:failed|refused|invalid|cancelled|unknown)',\s*'(\w+)'/g),
+    ...sources.matchAll(/\btoolFailure\('(\w+)'/g),
+    ...sources.matchAll(/'(gate_\w+)'/g),
+  ].map(([, code = '']) => code);
+  assert.ok(stated.length > 20);
+  assert.deepEqual(
+    stated.filter((code) => !Object.hasOwn(told, code)),
+    [],
+  );
 });
 
 test('every key of a bundle is documented, and no other', () => {

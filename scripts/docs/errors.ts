@@ -1,7 +1,12 @@
 // docs/errors.md, made of the codes and of what a command ends with when one is thrown.
 import { ERROR_CODES, TreadleError, type ErrorCode } from '../../src/base/errors.ts';
 import { errorOutcome, EXIT_CODES } from '../../src/cli/exit-codes.ts';
+import { MODEL_CODES, OBSERVATION_CODES, TURN_CODES } from './log-codes.ts';
 import { code, generated, table } from './table.ts';
+
+function rowsOf(codes: Readonly<Record<string, string>>): readonly (readonly string[])[] {
+  return Object.entries(codes).map(([one, about]) => [code(one), about]);
+}
 
 export function renderErrorsDoc(): string {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[]; // its own keys
@@ -22,5 +27,18 @@ in the log, and a turn that could not go on ends with \`agent.turn.end\`, whose 
 
 The last column is what a command of \`treadle\` ends with; see [cli.md](cli.md).
 
-${table(['Code', 'Means', 'Exit'], rows)}`;
+${table(['Code', 'Means', 'Exit'], rows)}
+## Codes of observations
+
+In \`tool.result\`, as the model is told, where the outcome is not \`ok\`. A tool or a gate may give a code of its own.
+
+${table(['Code', 'Means'], rowsOf(OBSERVATION_CODES))}
+## Codes of turns
+
+In \`agent.turn.end\`, where the status is not \`completed\`. A turn that ends after too many faults has the code of the last one.
+
+${table(['Code', 'Means'], rowsOf(TURN_CODES))}
+A model that did not answer is ${MODEL_CODES.map(code).join(', ')}; one that stopped in mid-answer is \`stop_\` and the kind
+of the stop, such as \`stop_length\`.
+`;
 }
