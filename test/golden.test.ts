@@ -82,19 +82,24 @@ async function play(
   return { seen, facts };
 }
 
-/** One line a fact: what a person who reviews a change wants to see of a run. */
+/** One line a fact: what a person who reviews a change wants to see of a run. Token counts are the scripted model's guess. */
 function timelineOf(facts: readonly Fact[]): string {
-  return facts
-    .map((fact) => {
-      const payload =
-        fact.type === 'agent.turn.start'
-          ? { resumed: fact.payload.resumed ?? false }
-          : fact.type === 'llm.request'
-            ? { attempt: fact.payload.attempt }
-            : fact.payload;
-      return `${String(fact.seq).padStart(3)} ${fact.type} ${canonicalJson(toJson(payload))}`;
-    })
-    .join('\n');
+  const shown = (fact: Fact): unknown => {
+    switch (fact.type) {
+      case 'agent.turn.start':
+        return { resumed: fact.payload.resumed ?? false };
+      case 'llm.request':
+        return { attempt: fact.payload.attempt };
+      case 'llm.response':
+      case 'agent.turn.end':
+        return { ...fact.payload, usage: undefined };
+      default:
+        return fact.payload;
+    }
+  };
+  const line = (fact: Fact): string =>
+    `${String(fact.seq).padStart(3)} ${fact.type} ${canonicalJson(toJson(shown(fact)))}`;
+  return facts.map(line).join('\n');
 }
 
 function compare(file: string, actual: string): void {

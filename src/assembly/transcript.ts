@@ -25,9 +25,8 @@ type Target = Pick<ModelRef, 'provider' | 'model'>;
  * marked synthetic. Finished turns and iterations never change, so their messages are made once.
  */
 export function transcript(conversation: Conversation, target: Target): readonly Message[] {
-  const messages = pastMessages(conversation, target).toArray();
-  if (conversation.turn !== undefined) messages.push(...turnMessages(conversation.turn, target));
-  return messages;
+  const { turn } = conversation;
+  return pastMessages(conversation, target).toArray(turn === undefined ? [] : turnMessages(turn, target));
 }
 
 interface Past {
@@ -136,10 +135,20 @@ function told(text: string): Message {
   return { role: 'user', synthetic: true, content: [{ type: 'text', text }] };
 }
 
-function spoken(input: Input): Message[] {
+const said = new WeakMap<Input, readonly Message[]>();
+
+/** What a person said, as the same object in every request: a transcript that grew is seen to have grown. */
+function spoken(input: Input): readonly Message[] {
+  let messages = said.get(input);
+  if (messages === undefined) said.set(input, (messages = message(input)));
+  return messages;
+}
+
+function message(input: Input): readonly Message[] {
   const content: Part[] = isBlank(input.text) ? [] : [{ type: 'text', text: input.text }];
-  for (const attachment of input.attachments ?? [])
+  for (const attachment of input.attachments ?? []) {
     if (attachment.type !== 'text' || !isBlank(attachment.text)) content.push(attachment);
+  }
   return content.length === 0 ? [] : [{ role: 'user', content }];
 }
 

@@ -29,9 +29,10 @@ export class AppendList<T> implements Iterable<T> {
     return position >= 0 && position < this.length ? this.#backing[position] : undefined;
   }
 
-  /** A copy that the caller owns. */
-  toArray(): T[] {
-    return this.#backing.slice(0, this.length);
+  /** A copy that the caller owns, with `more` after it. */
+  toArray(more: readonly T[] = []): T[] {
+    const own = this.#backing.length === this.length ? this.#backing : this.#backing.slice(0, this.length);
+    return own.concat(more);
   }
 
   *[Symbol.iterator](): Iterator<T> {

@@ -158,28 +158,32 @@ async function pull(
     wake?.();
   };
   const off = onInterrupt(() => stop({ class: 'aborted', message: 'the call was interrupted' }));
-  let heardAt = clock.now();
-  // One timer that looks back, instead of one for each chunk.
+  let heardAt = 0;
+  let release: (() => void) | undefined;
+  // One timer that looks back, instead of one for each piece; none for a stream that never makes anybody wait.
   const watch = (ms: number): (() => void) =>
     clock.after(ms, () => {
       const silent = clock.now() - heardAt;
       if (silent >= idleMs) stop({ class: 'timeout', message: `the model said nothing for ${idleMs} ms` });
       else release = watch(idleMs - silent);
     });
-  let release = watch(idleMs);
   try {
     for (;;) {
       if (stopped !== undefined) return stopped;
       const given = stream.next();
-      const part = isPromise(given) ? await either(given, (resolve) => (wake = resolve)) : given;
+      let part: ModelPart | undefined;
+      if (isPromise(given)) {
+        heardAt = clock.now();
+        release ??= watch(idleMs);
+        part = await either(given, (resolve) => (wake = resolve));
+      } else part = given;
       if (part === undefined) return stopped;
-      heardAt = clock.now();
       take(part);
     }
   } catch (error) {
     return { class: 'unknown', message: error instanceof Error ? error.message : String(error) };
   } finally {
-    release();
+    release?.();
     off();
     stream.close();
   }
