@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { DEFAULT_MODELS } from '../../src/adapters/models/default-models.ts';
 import { detect } from '../../src/adapters/models/detect.ts';
 import { localUrl } from '../../src/adapters/models/local-servers.ts';
 import { createModelSource } from '../../src/adapters/models/model-source.ts';
+import { loadScript } from '../../src/adapters/models/script.ts';
 import type { Fetch } from '../../src/adapters/models/providers.ts';
 import { TreadleError } from '../../src/base/errors.ts';
 import type { ModelRef } from '../../src/domain/agent.ts';
@@ -237,6 +239,20 @@ test('a script is read from the file it names', async () => {
   for (const file of ['nowhere.json', 'nowhere.ts', import.meta.filename]) {
     const options = { script: file };
     assert.equal((await errorOf({ provider: 'scripted', model: 'x', options })).code, 'script_invalid');
+  }
+});
+
+test('a script inside an installed package is read as the JavaScript beside it', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'treadle-'));
+  const inside = path.join(folder, 'node_modules/some-package');
+  mkdirSync(inside, { recursive: true });
+  writeFileSync(path.join(inside, 'package.json'), '{"type":"module"}');
+  writeFileSync(path.join(inside, 'a.script.ts'), 'export const script: unknown = [{ text: "types" }];');
+  writeFileSync(path.join(inside, 'a.script.js'), 'export const script = [{ text: "no types" }];');
+  try {
+    assert.deepEqual(await loadScript(path.join(inside, 'a.script.ts')), [{ text: 'no types' }]);
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 });
 

@@ -19,7 +19,13 @@ export interface ModelSourceOptions {
   readonly importPackage?: ((name: string) => Promise<unknown>) | undefined;
 }
 
-/** Opens models of every provider, each reference once. */
+/**
+ * Opens models of every provider, each reference once.
+ *
+ * What `options` of a reference may hold: `baseUrl` and `apiKeyEnv` for every real provider; `api: 'chat'` for openai;
+ * `structuredOutputs: true` for a Chat Completions server that takes a schema; `script`, and `delayMs` and `pace` in
+ * milliseconds, for the scripted model.
+ */
 export function createModelSource(options: ModelSourceOptions): ModelSource {
   const opened = new Map<string, MaybePromise<Model>>();
   const known = new WeakMap<ModelRef, Model>(); // references live as long as their agents, so most need no key
