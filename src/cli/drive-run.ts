@@ -1,12 +1,15 @@
 import { TreadleError } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Conversation } from '../domain/conversation.ts';
+import type { Conversations } from '../platform/conversations.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Outcome } from './exit-codes.ts';
 import { onSignals } from './signals.ts';
 
 export interface DriveOptions {
   readonly timeoutMs?: number | undefined;
+  /** How long to wait for another process to let the run go: a killed one holds it until its lease is over. */
+  readonly patienceMs?: number | undefined;
   /** Does what is to be done while the run waits for a person. False: leave it waiting. */
   readonly onWaiting: (conversation: Conversation) => Promise<boolean>;
 }
@@ -29,7 +32,7 @@ const GRACE_MS = 5_000;
 export async function driveRun(
   { conversations, bus }: Platform,
   id: string,
-  { timeoutMs, onWaiting }: DriveOptions,
+  { timeoutMs, patienceMs = 0, onWaiting }: DriveOptions,
 ): Promise<Driven> {
   let cut: Driven['cut'];
   let leave: () => void = () => undefined;
@@ -63,7 +66,7 @@ export async function driveRun(
   if (timeoutMs !== undefined) timers.push(systemClock.after(timeoutMs, () => stop('timeout')));
   const work = (async () => {
     for (;;) {
-      const conversation = await conversations.drive(id);
+      const conversation = await driveWhenFree(conversations, id, patienceMs, () => cut !== undefined);
       if (cut !== undefined || conversation.turn === undefined || !(await onWaiting(conversation))) return;
     }
   })();
@@ -80,6 +83,26 @@ export async function driveRun(
     off();
     unhear();
     for (const release of timers) release();
+  }
+}
+
+const BUSY_PAUSE_MS = 500;
+
+async function driveWhenFree(
+  conversations: Conversations,
+  id: string,
+  patienceMs: number,
+  isCut: () => boolean,
+): Promise<Conversation> {
+  const late = systemClock.now() + patienceMs;
+  for (;;) {
+    try {
+      return await conversations.drive(id);
+    } catch (error) {
+      const isBusy = TreadleError.is(error) && error.code === 'conversation_busy';
+      if (!isBusy || isCut() || systemClock.now() >= late) throw error;
+      await new Promise<void>((resolve) => systemClock.after(BUSY_PAUSE_MS, resolve));
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { openRequests, type Conversation } from '../domain/conversation.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -35,6 +36,7 @@ export interface WatchOptions {
   readonly policy: ApprovalPolicy;
   readonly quiet?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
+  readonly patienceMs?: number | undefined;
 }
 
 /** Drives a run and shows on stderr what goes on, where a person watches it. */
@@ -42,7 +44,7 @@ export async function watchRun(
   { terminal }: Context,
   platform: Platform,
   id: string,
-  { policy, quiet = false, timeoutMs }: WatchOptions,
+  { policy, quiet = false, timeoutMs, patienceMs }: WatchOptions,
 ): Promise<Driven> {
   const isWatched = terminal.showsProgress && !quiet;
   const screen = createPlainScreen(terminal.err);
@@ -68,8 +70,10 @@ export async function watchRun(
     if (isWatched && event.conversationId === id) view.hear(event);
   });
   try {
+    if (isWatched) progress.phase({ text: 'starting', since: systemClock.now() });
     return await driveRun(platform, id, {
       timeoutMs,
+      patienceMs,
       onWaiting: async (conversation) => {
         if (isWatched) progress.stop();
         switch (policy) {

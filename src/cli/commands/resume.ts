@@ -26,6 +26,9 @@ export interface ResumeOptions extends Pick<
   readonly reply?: readonly string[];
 }
 
+/** Longer than the lease of a process that was killed. */
+const PATIENCE_MS = 20_000;
+
 /** Goes on with a run: after a crash, after it was stopped, with answers to what it waits for, or with a new message. */
 export async function resume(context: Context, named: string, options: ResumeOptions): Promise<Outcome> {
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, '--timeout');
@@ -50,7 +53,12 @@ export async function resume(context: Context, named: string, options: ResumeOpt
     const answers = answersOf(conversation, options);
     for (const answer of answers) await conversations.answer(row.id, answer);
     await goOn(conversations, conversation, answers.length > 0, options.text);
-    const driven = await watchRun(context, platform, row.id, { policy, quiet: options.quiet, timeoutMs });
+    const driven = await watchRun(context, platform, row.id, {
+      policy,
+      quiet: options.quiet,
+      timeoutMs,
+      patienceMs: PATIENCE_MS,
+    });
     return tell(context, driven, options);
   } finally {
     await platform.close({ drainMs: 0 });
