@@ -98,29 +98,43 @@ function wantsToStop({ turn }: Conversation): boolean {
   return turn !== undefined && (turn.cancel !== 'none' || turn.pending.some((one) => one.mode === 'steer'));
 }
 
-/** Calls back once, when somebody wants the running effect to stop. The returned function ends the watch. */
+/**
+ * Calls back once, when somebody wants the running effect to stop; soon, when they want it already. Never before it has
+ * returned. The returned function ends the watch.
+ */
 export function onStop(work: Work, callback: () => void): () => void {
-  const off = work.recorder.onMoved(() => {
-    if (!wantsToStop(work.recorder.conversation)) return;
+  let over = false;
+  const end = (): void => {
+    over = true;
     off();
+  };
+  const check = (): void => {
+    if (over || !wantsToStop(work.recorder.conversation)) return;
+    end();
     callback();
-  });
-  return off;
+  };
+  const off = work.recorder.onMoved(check);
+  if (wantsToStop(work.recorder.conversation)) queueMicrotask(check);
+  return end;
 }
 
 /** The same, and also when the worker is to let go: for effects that can be begun anew by the next one. */
 export function onInterrupt(work: Work, callback: () => void): () => void {
   const { signal } = work;
+  let over = false;
   const end = (): void => {
+    over = true;
     off();
     signal?.removeEventListener('abort', letGo);
   };
   const letGo = (): void => {
+    if (over) return;
     end();
     callback();
   };
   const off = onStop(work, letGo);
   signal?.addEventListener('abort', letGo);
+  if (signal?.aborted === true) queueMicrotask(letGo);
   return end;
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createScriptedModel } from '../../src/adapters/models/scripted.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { deny, hold } from '../../src/kernel/verdict.ts';
 import { aHouse, aSignal, aTool, lastOf, settle } from '../support/house.ts';
 import { transcript } from '../../src/assembly/transcript.ts';
@@ -456,4 +458,37 @@ test('a cancelled turn can be resumed and goes on where it was', async () => {
     { turns: conversation.turns.length, output: conversation.turns.at(-1)?.output },
     { turns: 1, output: 'went on' },
   );
+});
+
+test('a cancel that comes while the model is being opened stops the call', async () => {
+  const hanging = createScriptedModel([{ fault: 'hang' }], { clock: systemClock });
+  const house = aHouse({
+    models: {
+      async open() {
+        await house.post({ type: 'cancel.request', payload: { by: 'ana' } });
+        return hanging;
+      },
+    },
+  });
+  const conversation = await house.ask('go');
+  assert.equal(conversation.turns.at(-1)?.end?.status, 'stopped');
+});
+
+test('a tool that a gate took out of the request cannot be called, also when the model tries', async () => {
+  const house = aHouse({
+    script: [{ actions: [{ name: 'echo' }, { name: 'other' }] }, { text: 'ok' }],
+    tools: [echo, aTool('other', () => 'ran')],
+    plugins: (bus) =>
+      bus.before('before:llm.request', (question) => {
+        const tools = question.request.tools.filter((tool) => tool.name === 'other');
+        return tools.length === question.request.tools.length
+          ? undefined
+          : { verdict: 'revise', payload: { ...question, request: { ...question.request, tools } } };
+      }),
+  });
+  await house.ask('go');
+  const outcomes = (await house.facts()).flatMap((fact) =>
+    fact.type === 'tool.result' ? [fact.payload.error?.code ?? fact.payload.outcome] : [],
+  );
+  assert.deepEqual(outcomes, ['not_allowed', 'ok']);
 });
