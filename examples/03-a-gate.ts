@@ -2,7 +2,7 @@
 // plugin by its id and configures it; a deny is told to the model, which may try something smaller.
 import path from 'node:path';
 import { z } from 'zod';
-import { createMemoryLog, createPlatform, definePlugin, deny, systemClock, type Plugin } from '../src/index.ts';
+import { createMemoryLog, createPlatform, definePlugin, deny, systemClock } from '../src/index.ts';
 
 const orderCap = definePlugin({
   id: 'gate.order_cap',
@@ -21,7 +21,7 @@ const platform = await createPlatform({
   bundle: path.join(import.meta.dirname, 'shop/capped.yaml'),
   environment: process.env,
   log: createMemoryLog({ clock: systemClock }),
-  plugins: [orderCap as unknown as Plugin],
+  plugins: [orderCap],
 });
 console.log(platform.manifests.map(({ id, gates }) => `${id}: ${gates.join(', ')}`).join('\n'));
 

@@ -15,3 +15,4 @@ export type { Answer, Conversations, Message } from './platform/conversations.ts
 export { createMemoryLog } from './adapters/stores/memory.ts';
 export { openSqliteLog } from './adapters/stores/sqlite.ts';
 export { createScriptedModel } from './adapters/models/scripted.ts';
+export type { Reply, Script, ScriptView } from './adapters/models/script.ts';

@@ -8,6 +8,8 @@ import { observationParts } from './observation.ts';
 import type { Sections } from './section.ts';
 import { transcript } from './transcript.ts';
 
+const NO_TOOLS: readonly ToolDefinition[] = [];
+
 export interface RenderOptions {
   readonly model: ModelRef;
   readonly announce: string | undefined;
@@ -25,7 +27,7 @@ export function render(
     model,
     instructions: withPlan(turn),
     // The json grammar describes its tools in the instructions; the provider is told of none.
-    tools: agent.grammar === 'json' ? [] : agent.tools,
+    tools: agent.grammar === 'json' ? NO_TOOLS : agent.tools,
     messages: transcript(conversation, model),
     announce,
     toolChoice: agent.grammar === 'json' || agent.tools.length === 0 ? undefined : toolChoice,
@@ -39,7 +41,9 @@ function withPlan(turn: Turn): string {
   return `${agent.instructions}\n\n[PLAN]\n${plan.steps.map((step, index) => `${index + 1}. ${step.title}`).join('\n')}`;
 }
 
-const digests = new WeakMap<EffectiveAgent, Readonly<Record<string, string>>>();
+/** Digests of sections by the very value they were made of: instructions and catalogues change rarely, and are long. */
+const catalogues = new WeakMap<readonly ToolDefinition[], string>();
+const texts = new WeakMap<EffectiveAgent, { readonly text: string; readonly digest: string }>();
 
 /** Digests of the cached sections that differ from what this conversation last sent; undefined when none does. */
 export function changedSections(
@@ -47,17 +51,28 @@ export function changedSections(
   request: ModelRequest,
   agent: EffectiveAgent,
 ): Record<string, string> | undefined {
-  let now = digests.get(agent);
-  if (now === undefined) {
-    now = { instructions: shortDigest(request.instructions), tools: shortDigest(catalogueText(request.tools)) };
-    if (agent.planning?.placement !== 'system') digests.set(agent, now);
-  }
-  let changed: Record<string, string> | undefined;
-  for (const name of ['instructions', 'tools']) {
-    const value = now[name];
-    if (value !== undefined && conversation.sections[name] !== value) changed = { ...changed, [name]: value };
-  }
+  const { sections } = conversation;
+  const instructions = textDigest(request.instructions, agent);
+  const tools = catalogueDigest(request.tools);
+  if (sections['instructions'] === instructions && sections['tools'] === tools) return undefined;
+  const changed: Record<string, string> = {};
+  if (sections['instructions'] !== instructions) changed['instructions'] = instructions;
+  if (sections['tools'] !== tools) changed['tools'] = tools;
   return changed;
+}
+
+function textDigest(text: string, agent: EffectiveAgent): string {
+  const known = texts.get(agent);
+  if (known?.text === text) return known.digest;
+  const digest = shortDigest(text);
+  texts.set(agent, { text, digest });
+  return digest;
+}
+
+function catalogueDigest(tools: readonly ToolDefinition[]): string {
+  let digest = catalogues.get(tools);
+  if (digest === undefined) catalogues.set(tools, (digest = shortDigest(catalogueText(tools))));
+  return digest;
 }
 
 /** The tool catalogue as the bytes that count for the cache: ordered by name, schemas as canonical JSON. */

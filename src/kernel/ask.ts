@@ -50,6 +50,8 @@ function round<P>(
   for (let place = from; place < until; place++) {
     const gate = gates[place];
     if (gate === undefined) break;
+    // Asked again, a gate speaks of the payload as it is now: what it held of the old one is no longer meant.
+    if (again) withdraw(state, gate.source);
     const given = consult(gate, state.payload, options);
     if (isPromise(given)) {
       return given.then(
@@ -135,6 +137,11 @@ function absorb<P>(
     default:
       return denied(state, gate.source, 'the gate answered with something that is not a verdict', 'gate_junk');
   }
+}
+
+function withdraw<P>(state: State<P>, gate: string): void {
+  state.holds = state.holds.filter((one) => one.gate !== gate);
+  state.verdicts = state.verdicts.filter((one) => one.gate !== gate || one.verdict !== 'hold');
 }
 
 function denied<P>(state: State<P>, gate: string, reason: string, code: string | undefined): Judgement<P> {

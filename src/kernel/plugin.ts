@@ -30,7 +30,7 @@ export interface Plugin<C = unknown> {
   /** Everything the plugin can be configured with; strict, with defaults. */
   readonly config: z.ZodType<C>;
   /** May return a function that is called when the plugin is taken down. Throwing fails the start. */
-  readonly setup: (host: Host, config: C) => void | (() => void);
+  setup(host: Host, config: C): void | (() => void);
 }
 
 export function definePlugin<C>(plugin: Plugin<C>): Plugin<C> {

@@ -162,7 +162,8 @@ function requestPayload(
   if (final.toolChoice !== undefined && chosen !== undefined)
     Object.assign(payload, { choice: final.toolChoice, rule: chosen.rule });
   if (final.announce !== undefined) payload.announce = final.announce;
-  if (final.allowed !== undefined) payload.allowed = [...final.allowed];
+  const allowed = mask(final, turn);
+  if (allowed !== undefined) payload.allowed = allowed;
   if (question.notes.length > 0) payload.notes = [...question.notes];
   return payload;
 }
@@ -196,6 +197,13 @@ function withNotes({ request, notes }: Question): ModelRequest {
   if (notes.length === 0) return request;
   const block = `[NOTES]\n${notes.map((note) => `- ${note}`).join('\n')}`;
   return { ...request, announce: request.announce === undefined ? block : `${request.announce}\n\n${block}` };
+}
+
+/** The tools that this request may call, where a gate took some away: the set that is shown is the set that may run. */
+function mask({ tools, allowed }: ModelRequest, { agent }: Turn): string[] | undefined {
+  const shown = agent.grammar === 'json' ? agent.tools : tools;
+  if (allowed === undefined && shown === agent.tools) return undefined;
+  return shown.map((tool) => tool.name).filter((name) => allowed?.includes(name) ?? true);
 }
 
 /** A gate may narrow a request and never widen it. */

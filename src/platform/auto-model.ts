@@ -29,11 +29,14 @@ export async function chooseModel(
   bundle: LoadedBundle,
   { environment, clock, models }: ChooseOptions,
 ): Promise<{ readonly models: ModelSource; readonly chosen: ChosenModel | undefined }> {
-  const source = models ?? createModelSource({ environment, clock, scripts: (name) => loadScript(path.resolve(bundle.folder, name)) });
+  const source =
+    models ??
+    createModelSource({ environment, clock, scripts: (name) => loadScript(path.resolve(bundle.folder, name)) });
   const open = bundle.agents.flatMap((id) => bundle.agent(id).grant.models).find((ref) => ref.provider === 'auto');
   if (open === undefined) return { models: source, chosen: undefined };
   const found = await detect(environment);
-  if (found === undefined) return { models: source, chosen: { ref: { ...open, provider: 'scripted', model: 'authored' }, why: 'scripted' } };
+  if (found === undefined)
+    return { models: source, chosen: { ref: { ...open, provider: 'scripted', model: 'authored' }, why: 'scripted' } };
   const { options: _, ...rest } = open; // the script is for the scripted model alone
   const isLocal = LOCAL.has(found.provider);
   return { models: source, chosen: { ref: { ...rest, ...found }, why: isLocal ? 'local' : 'key' } };

@@ -7,7 +7,7 @@ import { openRequests, type Conversation, type HeldRequest } from '../domain/con
 import type { Fact, FactPayload } from '../domain/event.ts';
 import type { ConversationMeta, ConversationRow, Log } from '../kernel/ports.ts';
 import type { LoopPorts } from '../loop/work.ts';
-import type { Worker } from './worker.ts';
+import type { DriveOptions, Worker } from './worker.ts';
 
 export interface Message {
   readonly text: string;
@@ -42,7 +42,7 @@ export interface Conversations {
   /** Puts a message on record. Throws `input_invalid`, also when a gate refuses it. Nothing runs yet: `drive` does. */
   say(id: string, message: Message): Promise<Fact>;
   /** Drives until the turn ends or waits for a person. What happens on the way comes over the bus. */
-  drive(id: string): Promise<Conversation>;
+  drive(id: string, options?: DriveOptions): Promise<Conversation>;
   /** Puts an answer on record, once. Throws `request_unknown`, `request_answered` or `answer_invalid`. */
   answer(id: string, answer: Answer): Promise<void>;
   /** Asks the running turn to stop. Nothing happens when none is open. */
@@ -137,7 +137,7 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
       }
       return post(id, { type: 'io.input', payload: judged.payload, key });
     },
-    drive: async (id) => worker.drive(await find(id)),
+    drive: async (id, options) => worker.drive(await find(id), options),
     async answer(id, answer) {
       const conversation = await folded(id);
       const payload = checkedAnswer(conversation, answer);

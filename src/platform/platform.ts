@@ -51,7 +51,11 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
   const { environment, log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const plugins = [...shippedPlugins, ...(options.plugins ?? [])];
-  const bundle = await loadBundle(options.bundle, { environment, builtins: builtinGroups, plugins: new Map(plugins.map((one) => [one.id, one.config])) });
+  const bundle = await loadBundle(options.bundle, {
+    environment,
+    builtins: builtinGroups,
+    plugins: new Map(plugins.map((one) => [one.id, one.config])),
+  });
   const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
   const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
   const installed = bundle.plugins.map(({ id, config, priority }) => {
@@ -77,7 +81,12 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     manifests: installed.map((one) => one.manifest),
     model: chosen,
     bus,
-    conversations: createConversations({ ports, worker, bundle: options.bundle, agentNamed: (name) => bundle.agentNamed(name) }),
+    conversations: createConversations({
+      ports,
+      worker,
+      bundle: options.bundle,
+      agentNamed: (name) => bundle.agentNamed(name),
+    }),
     async close({ drainMs = 10_000 } = {}) {
       if (closed) return;
       closed = true;

@@ -5,13 +5,18 @@ import type { ConversationMeta, Lease } from '../kernel/ports.ts';
 import { drive, read } from '../loop/drive.ts';
 import type { LoopPorts } from '../loop/work.ts';
 
+export interface DriveOptions {
+  /** Milliseconds. A process that died lets go after LEASE_MS. */
+  readonly waitMs?: number | undefined;
+}
+
 export interface Worker {
   /**
    * Takes the conversation, drives it until it rests, lets go. A second call while one is under way joins it and drives
-   * once more afterwards, so that nothing said in between is missed. Rejects with `conversation_busy` when another
-   * process has it.
+   * once more afterwards, so that nothing said in between is missed. While another process has it, waits for up to
+   * `waitMs` (not at all), then rejects with `conversation_busy`.
    */
-  drive(meta: ConversationMeta): Promise<Conversation>;
+  drive(meta: ConversationMeta, options?: DriveOptions): Promise<Conversation>;
   /** The fold of the whole log, read from where this process last left it. */
   fold(meta: ConversationMeta): Promise<Conversation>;
   /** True while this process drives the conversation: facts from outside are then delivered in its order. */
@@ -20,7 +25,10 @@ export interface Worker {
   stop(drainMs: number): Promise<void>;
 }
 
-const LEASE_MS = 15_000;
+/** How long a process that died keeps its conversations from the others. */
+export const LEASE_MS = 15_000;
+/** Between two looks at a lease that another process has. */
+const LOOK_AGAIN_MS = 250;
 const RENEW_MS = 4_000;
 
 /** One process's worker: one writer a conversation, held by a lease that it renews while it drives. */
@@ -28,32 +36,33 @@ export function createWorker(ports: LoopPorts): Worker {
   const owner = ports.ids.next('worker');
   const underway = new Map<string, Promise<Conversation>>();
   const known = new Map<string, Conversation>();
-  const slices = new Set<Stop>();
+  const slices = new Map<Stop, Lease>();
   let stopping = false;
 
-  async function slice(meta: ConversationMeta): Promise<Conversation> {
-    if (stopping)
-      throw new TreadleError('conversation_busy', {
-        place: meta.id,
-        hint: 'this process is shutting down; another one goes on',
-      });
-    const lease = await ports.log.take(meta.id, owner, LEASE_MS);
-    if (lease === undefined)
-      throw new TreadleError('conversation_busy', {
-        place: meta.id,
-        hint: 'another process is driving it; wait, or watch it there',
-      });
+  async function lease(meta: ConversationMeta, waitMs: number): Promise<Lease> {
+    const until = ports.clock.now() + waitMs;
+    for (;;) {
+      if (stopping) throw busy(meta, 'this process is shutting down; another one goes on');
+      const taken = await ports.log.take(meta.id, owner, LEASE_MS);
+      if (taken !== undefined) return taken;
+      if (ports.clock.now() >= until) throw busy(meta, 'another process is driving it; wait, or watch it there');
+      await new Promise<void>((resolve) => void ports.clock.after(LOOK_AGAIN_MS, resolve));
+    }
+  }
+
+  async function slice(meta: ConversationMeta, waitMs: number): Promise<Conversation> {
+    const taken = await lease(meta, waitMs);
     const stop = new Stop();
-    slices.add(stop);
-    const held = hold(lease, () => stop.stop());
+    slices.set(stop, taken);
+    const held = hold(taken, () => stop.stop());
     try {
-      const conversation = await drive(ports, meta, lease, { signal: stop, known: known.get(meta.id) });
+      const conversation = await drive(ports, meta, taken, { signal: stop, known: known.get(meta.id) });
       remember(meta.id, conversation);
       return conversation;
     } finally {
       held();
       slices.delete(stop);
-      await release(lease, stop.aborted);
+      await release(taken, stop.aborted);
     }
   }
 
@@ -105,16 +114,10 @@ export function createWorker(ports: LoopPorts): Worker {
   }
 
   return {
-    drive(meta) {
+    drive(meta, { waitMs = 0 } = {}) {
       const before = underway.get(meta.id);
-      const mine = (
-        before === undefined
-          ? slice(meta)
-          : before.then(
-              () => slice(meta),
-              () => slice(meta),
-            )
-      ).finally(() => {
+      const begin = (): Promise<Conversation> => slice(meta, waitMs);
+      const mine = (before === undefined ? begin() : before.then(begin, begin)).finally(() => {
         if (underway.get(meta.id) === mine) underway.delete(meta.id);
       });
       underway.set(meta.id, mine);
@@ -128,7 +131,7 @@ export function createWorker(ports: LoopPorts): Worker {
     isDriving: (conversationId) => underway.has(conversationId),
     async stop(drainMs) {
       stopping = true;
-      for (const slice of slices) slice.stop();
+      for (const slice of slices.keys()) slice.stop();
       const all = Promise.allSettled(underway.values());
       await new Promise<void>((resolve) => {
         const off = ports.clock.after(drainMs, resolve);
@@ -137,9 +140,15 @@ export function createWorker(ports: LoopPorts): Worker {
           resolve();
         });
       });
+      // Whoever goes on need not wait for a lease that nobody here will use: what still runs can no longer write.
+      for (const lease of slices.values()) await release(lease, true);
     },
   };
 }
 
 /** Folds kept in memory. A conversation beyond it is read from its log again. */
 const KNOWN_MAX = 256;
+
+function busy(meta: ConversationMeta, hint: string): TreadleError {
+  return new TreadleError('conversation_busy', { place: meta.id, hint });
+}

@@ -4,15 +4,7 @@ import { toolApproval } from './gates/tool-approval.ts';
 import { staticPlanner } from './planners/static.ts';
 
 /** Every plugin that comes with Treadle, in the order in which they are set up. */
-export const shippedPlugins: readonly Plugin[] = [
-  anyConfig(endlessLoop),
-  anyConfig(toolApproval),
-  anyConfig(staticPlanner),
-];
+export const shippedPlugins: readonly Plugin[] = [endlessLoop, toolApproval, staticPlanner];
 
 /** Active unless a bundle says otherwise: without them an agent has no cap, and `approval: ask` means nothing. */
 export const activeByDefault: ReadonlySet<string> = new Set([endlessLoop.id, toolApproval.id]);
-
-function anyConfig<C>(plugin: Plugin<C>): Plugin {
-  return plugin as unknown as Plugin; // `install` hands `setup` only what `config` has parsed
-}

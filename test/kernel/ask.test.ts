@@ -89,3 +89,11 @@ test('gates that answer at once are answered without a promise', () => {
   );
   assert.equal(judged instanceof Promise, false);
 });
+
+test('a person is asked about the payload that will happen, not about the one before a revision', async () => {
+  const judged = await judge([
+    { judge: ({ text }) => hold(`allow ${text}?`) },
+    { judge: ({ text }) => (text === 'a' ? revise({ text: 'b' }) : undefined) },
+  ]);
+  assert.deepEqual([judged.outcome, judged.holds.map((one) => one.question)], ['hold', ['allow b?']]);
+});
