@@ -10,6 +10,9 @@ export const EXPOSURE = path.join(import.meta.dirname, '../../agents/exposure.ya
 /** Nobody listens there: a model server of the machine that runs the tests is not found. */
 const NOWHERE = 'http://127.0.0.1:9';
 
+/** Compiled sources, so that the many processes of these tests start in half the time. */
+const CACHE = path.join(import.meta.dirname, '../../node_modules/.cache/treadle-test');
+
 /** The environment of a stranger: no keys, no model server, no colours asked for. */
 export function environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
   return {
@@ -17,6 +20,7 @@ export function environment(more: Readonly<Record<string, string>> = {}): Record
     HOME: tmpdir(),
     TERM: 'xterm-256color',
     LANG: 'C.UTF-8',
+    NODE_COMPILE_CACHE: CACHE,
     OLLAMA_HOST: NOWHERE,
     LMSTUDIO_BASE_URL: NOWHERE,
     LLAMACPP_BASE_URL: NOWHERE,
