@@ -7,7 +7,11 @@ import { ensureInstalled, root } from './ensure-installed.mjs';
 export function runNode(args) {
   const node = ensureInstalled();
   // Whatever the child starts by the name `node` should be the same one.
-  const env = { ...process.env, PATH: path.dirname(node) + path.delimiter + (process.env.PATH ?? '') };
+  const env = {
+    NODE_COMPILE_CACHE: path.join(root, 'node_modules/.cache/node'),
+    ...process.env,
+    PATH: path.dirname(node) + path.delimiter + (process.env.PATH ?? ''),
+  };
   const child = spawn(node, args, { cwd: root, env, stdio: 'inherit' });
 
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

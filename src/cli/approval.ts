@@ -1,4 +1,3 @@
-import { digest } from '../base/digest.ts';
 import { TreadleError } from '../base/errors.ts';
 import { tryParseJson, type Json } from '../base/json.ts';
 import { openRequests, type Conversation, type HeldRequest, type Turn } from '../domain/conversation.ts';
@@ -78,18 +77,11 @@ export function requestLines(
       return [title('Go on with this plan?'), ...body(harmless(request.question))];
     case 'action': {
       const action = turn.current?.actions.find((one) => one.action.id === request.action)?.action;
-      const given: Json = action?.arguments ?? null;
-      // The answer binds to what a gate made of the arguments, where one did; the question has them then.
-      const isChanged = request.argumentHash !== undefined && digest(given) !== request.argumentHash;
-      const what = isChanged
-        ? []
-        : exact(given)
-            .split('\n')
-            .flatMap((line) => body(line, '    '));
-      const why =
-        isChanged || !request.question.startsWith(`Allow ${action?.name ?? ''} `)
-          ? body(harmless(request.question))
-          : [];
+      // What the answer binds to: what would run, after every gate.
+      const what = exact(request.arguments ?? action?.arguments ?? null)
+        .split('\n')
+        .flatMap((line) => body(line, '    '));
+      const why = request.question.startsWith(`Allow ${action?.name ?? ''} `) ? [] : body(harmless(request.question));
       const by = request.gate === undefined ? [] : [bar + colors.dim(`asked by ${request.gate}`)];
       return [title(`${action?.name ?? 'An action'} wants to run`), ...what, ...why, ...by];
     }
@@ -174,8 +166,8 @@ export function chosen(text: string, choices: readonly string[]): string {
 }
 
 function argumentsOf(request: HeldRequest, turn: Turn): string {
-  const given = turn.current?.actions.find((one) => one.action.id === request.action)?.action.arguments;
-  return JSON.stringify(given ?? {});
+  const asked = turn.current?.actions.find((one) => one.action.id === request.action)?.action.arguments;
+  return JSON.stringify(request.arguments ?? asked ?? {});
 }
 
 function say({ screen, colors, columns }: Person, text: string): void {

@@ -109,6 +109,8 @@ export interface Conversation {
   readonly turn: Turn | undefined;
   /** Messages that no turn has begun on. */
   readonly inbox: readonly Input[];
+  /** Somebody wants the turn to stop that the inbox will begin. */
+  readonly cancelNext: boolean;
   readonly agent: EffectiveAgent | undefined;
   readonly agentDigest: string | undefined;
   /** Digest of each prompt section as last sent. */
@@ -128,6 +130,7 @@ export function emptyConversation(id: string, agentPath: string): Conversation {
     turns: AppendList.of<Turn>(),
     turn: undefined,
     inbox: [],
+    cancelNext: false,
     agent: undefined,
     agentDigest: undefined,
     sections: {},
@@ -185,6 +188,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'memory.compact.request':
       return inTurn(moved, (turn) => ({ ...turn, compaction: 'requested' }));
     case 'cancel.request':
+      if (moved.turn === undefined) return moved.inbox.length === 0 ? moved : { ...moved, cancelNext: true };
       return inTurn(moved, (turn) => (turn.cancel === 'none' ? { ...turn, cancel: 'requested' } : turn));
     case 'cancel.active':
       return inTurn(moved, (turn) => ({ ...turn, cancel: 'active' }));
@@ -275,7 +279,7 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
     plan: 'none',
     requests: [],
     skills: [],
-    cancel: 'none',
+    cancel: conversation.cancelNext ? 'requested' : 'none',
     override: undefined,
     denied: undefined,
     compaction: 'none',
@@ -290,7 +294,7 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
     repeats: [],
     end: undefined,
   };
-  return { ...known, inbox: [], turn };
+  return { ...known, inbox: [], cancelNext: false, turn };
 }
 
 function endTurn(conversation: Conversation, end: FactPayload<'agent.turn.end'>): Conversation {
@@ -421,7 +425,7 @@ function repeated(
   const told = canonicalJson([
     observation.value ?? null,
     (observation.content ?? null) as Json,
-    (observation.error ?? null) as Json,
+    observation.error ?? null,
   ]);
   const result = told.length <= 64 ? told : shortDigest(told); // short ones are their own digest
   const before = repeats.find((one) => one.name === name && one.argumentHash === argumentHash);

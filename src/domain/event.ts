@@ -33,6 +33,8 @@ const held = z.strictObject({
   /** What the person is asked, as one sentence or question. */
   question: text,
   action: action.optional(),
+  /** What would run, after every gate's revision: what the person is to see. */
+  arguments: json.optional(),
   /** SHA-256 of the canonical arguments the answer is bound to. */
   argumentHash: text.optional(),
   choices: z.array(text).optional(),

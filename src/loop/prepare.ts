@@ -191,6 +191,7 @@ function askPerson(
     kind: 'action',
     question: judged.holds.map((one) => one.question).join('\n'),
     action: id,
+    arguments: judged.payload.arguments,
     argumentHash,
     gate: gates.join(', '),
   };
@@ -206,7 +207,13 @@ function askPerson(
         type: 'settled',
         drafts: [
           ...said,
-          inTurn(turn, 'hitl.requested', { ...answer.payload, request: payload.request, action: id, argumentHash }),
+          inTurn(turn, 'hitl.requested', {
+            ...answer.payload,
+            request: payload.request,
+            action: id,
+            arguments: judged.payload.arguments,
+            argumentHash,
+          }),
         ],
       };
     const refusal = observation(

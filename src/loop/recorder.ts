@@ -220,7 +220,7 @@ export class Recorder {
     for (const { key: _, ...draft } of drafts) {
       const seq = now.head + 1;
       // The log gives the time and the version; the fold of what has not been stated yet needs neither.
-      now = apply(now, { ...draft, seq, id: factId(conversationId, seq), v: 1, at, conversationId, agentPath } as Fact);
+      now = apply(now, { ...draft, seq, id: factId(conversationId, seq), v: 1, at, conversationId, agentPath });
     }
     return now;
   }

@@ -45,7 +45,7 @@ export interface Conversations {
   drive(id: string, options?: DriveOptions): Promise<Conversation>;
   /** Puts an answer on record, once. Throws `request_unknown`, `request_answered` or `answer_invalid`. */
   answer(id: string, answer: Answer): Promise<void>;
-  /** Asks the running turn to stop. Nothing happens when none is open. */
+  /** Asks the running turn to stop, or the one that a message is about to begin. Nothing happens when there is neither. */
   cancel(id: string, by: string): Promise<void>;
   /** Opens the stopped turn again, where it was. */
   resume(id: string, by: string): Promise<void>;
@@ -157,8 +157,9 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
       if (!worker.isDriving(id)) bus.deliver(fact);
     },
     async cancel(id, by) {
-      const { turn } = await folded(id);
-      if (turn !== undefined) await post(id, { type: 'cancel.request', payload: { by }, turnId: turn.id });
+      const { turn, inbox } = await folded(id);
+      if (turn !== undefined || inbox.length > 0)
+        await post(id, { type: 'cancel.request', payload: { by }, turnId: turn?.id });
     },
     async resume(id, by) {
       const { turn, turns } = await folded(id);

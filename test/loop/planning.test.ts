@@ -38,10 +38,7 @@ test('a plan in the system prompt is part of the instructions and not of announc
   house.bus.before(
     'before:llm.request',
     ({ request }) =>
-      void seen.push(
-        request.instructions.includes('1. Look'),
-        request.announce?.includes('PLAN') ?? false,
-      ),
+      void seen.push(request.instructions.includes('1. Look'), request.announce?.includes('PLAN') ?? false),
   );
   await house.ask('go');
   assert.deepEqual(seen, [true, false]);

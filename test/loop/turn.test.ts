@@ -353,6 +353,23 @@ test('a person edits an action: the edit runs, and the model is told who changed
   );
 });
 
+test('a person is shown the arguments that would run, after every gate', async () => {
+  const house = aHouse({
+    script: [{ actions: [{ name: 'pay', arguments: { to: 'a', amount: 900 } }] }, { text: 'ok' }],
+    tools: [aTool('pay', () => 'paid', { effect: 'once' })],
+    plugins: (bus) => {
+      bus.before('before:tool.invoke', () => hold('May it pay?'), { source: 'gate.approval' });
+      bus.before('before:tool.invoke', (question) =>
+        JSON.stringify(question.arguments).includes('900')
+          ? { verdict: 'revise', payload: { ...question, arguments: { to: 'a', amount: 100 } } }
+          : undefined,
+      );
+    },
+  });
+  const waiting = await house.ask('go');
+  assert.deepEqual(waiting.turn?.requests[0]?.arguments, { to: 'a', amount: 100 });
+});
+
 test('an approval answers a hold and never a deny', async () => {
   let refuses = false;
   const house = aHouse({
@@ -491,4 +508,12 @@ test('a tool that a gate took out of the request cannot be called, also when the
     fact.type === 'tool.result' ? [fact.payload.error?.code ?? fact.payload.outcome] : [],
   );
   assert.deepEqual(outcomes, ['not_allowed', 'ok']);
+});
+
+test('a cancel that comes before the turn has begun stops that turn', async () => {
+  const house = aHouse({ script: [{ text: 'never said' }] });
+  await house.say('go');
+  await house.post({ type: 'cancel.request', payload: { by: 'ana' } });
+  const conversation = await house.drive();
+  assert.deepEqual([conversation.turns.at(-1)?.end?.status, conversation.turns.at(-1)?.calls], ['stopped', 0]);
 });

@@ -198,10 +198,10 @@ test('a plan that a person has to agree to waits, and a refusal ends the turn', 
 test('a configuration that is not accepted is refused with the key', () => {
   const { bus } = aHouse();
   const wrong: readonly (readonly [plugin: Plugin, config: unknown, place: RegExp])[] = [
-    [endlessLoop as unknown as Plugin, { max_iterations: 0 }, /gate\.endless_loop\.max_iterations/],
-    [endlessLoop as unknown as Plugin, { max: 3 }, /gate\.endless_loop/],
-    [toolApproval as unknown as Plugin, { expires_in_ms: 'soon' }, /gate\.tool_approval\.expires_in_ms/],
-    [staticPlanner as unknown as Plugin, {}, /planner\.static\.steps/],
+    [endlessLoop, { max_iterations: 0 }, /gate\.endless_loop\.max_iterations/],
+    [endlessLoop, { max: 3 }, /gate\.endless_loop/],
+    [toolApproval, { expires_in_ms: 'soon' }, /gate\.tool_approval\.expires_in_ms/],
+    [staticPlanner, {}, /planner\.static\.steps/],
   ];
   for (const [plugin, config, place] of wrong)
     assert.throws(() => put(plugin, config, bus), { code: 'plugin_config', message: place });
