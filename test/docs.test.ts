@@ -82,7 +82,7 @@ test('every error code is documented, and prose names no other', () => {
 });
 
 test('every code that the loop states is documented, and no other', () => {
-  const sources = files(['src/loop/*.ts', 'src/kernel/ask.ts', 'src/domain/conversation.ts', 'src/platform/catalog.ts'])
+  const sources = files(['src/loop/*.ts', 'src/kernel/ask.ts', 'src/domain/fold-turn.ts', 'src/platform/catalog.ts'])
     .map(read)
     .join('\n');
   const told = { ...OBSERVATION_CODES, ...TURN_CODES };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { repair } from '../src/assembly/repair.ts';
 import { transcript } from '../src/assembly/transcript.ts';
-import { fold } from '../src/domain/conversation.ts';
+import { fold } from '../src/domain/fold.ts';
 import type { AssistantBlock, Message, ToolMessageResult } from '../src/domain/model.ts';
 import { next } from '../src/loop/next.ts';
 import { deny, hold } from '../src/kernel/verdict.ts';

@@ -1,7 +1,8 @@
 import { assert } from '../base/assert.ts';
 import { isPromise } from '../base/promise.ts';
 import type { StopSignal } from '../base/stop.ts';
-import { apply, emptyConversation, openRequests, type Conversation } from '../domain/conversation.ts';
+import { emptyConversation, openRequests, type Conversation } from '../domain/conversation.ts';
+import { apply } from '../domain/fold.ts';
 import { statusOf } from '../domain/run.ts';
 import type { ConversationMeta, Lease, Log } from '../kernel/ports.ts';
 import { next } from './next.ts';

@@ -1,7 +1,8 @@
 import { assert } from '../base/assert.ts';
 import { TreadleError } from '../base/errors.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
-import { apply, type Conversation } from '../domain/conversation.ts';
+import type { Conversation } from '../domain/conversation.ts';
+import { apply } from '../domain/fold.ts';
 import { factId } from '../domain/fact-id.ts';
 import type { Draft, Fact, FactPayload, FactType } from '../domain/event.ts';
 import type { RunStatus } from '../domain/status.ts';

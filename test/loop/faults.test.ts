@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { transcript } from '../../src/assembly/transcript.ts';
-import { fold } from '../../src/domain/conversation.ts';
+import { fold } from '../../src/domain/fold.ts';
 import { deny, hold } from '../../src/kernel/verdict.ts';
 import type { Model, ModelSource, ModelStream } from '../../src/kernel/ports.ts';
 import type { ModelPart } from '../../src/domain/model.ts';

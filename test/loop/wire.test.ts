@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { render } from '../../src/assembly/render.ts';
-import { apply, emptyConversation } from '../../src/domain/conversation.ts';
+import { emptyConversation } from '../../src/domain/conversation.ts';
+import { apply } from '../../src/domain/fold.ts';
 import { live } from '../support/life.ts';
 import { validators, wireBody, WIRE_MODELS, WIRE_PROVIDERS } from '../support/wire.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import type { Fetch } from '../../src/adapters/models/providers.ts';
@@ -131,31 +131,27 @@ for (const provider of providers) {
     });
 
     test('a server that says nothing is left when the call is aborted, and the request ends', async () => {
-      await withServer(
-        (_request, response) => {
-          response.writeHead(200, { 'content-type': 'text/event-stream' });
-          response.flushHeaders();
-        },
-        async (url, gone) => {
-          const controller = new AbortController();
-          const stream = await call(provider, url, controller.signal);
-          const next = stream.next();
-          setTimeout(() => controller.abort(), 50);
-          const part = await next;
-          assert.ok(part?.type === 'failure' && part.failure.class === 'aborted', JSON.stringify(part));
-          assert.equal(await stream.next(), undefined);
-          await gone;
-        },
-      );
+      await withServer(openStream, async ({ url, arrived, gone }) => {
+        const controller = new AbortController();
+        const stream = await call(provider, url, controller.signal);
+        const next = stream.next();
+        await arrived;
+        controller.abort();
+        const part = await next;
+        assert.ok(part?.type === 'failure' && part.failure.class === 'aborted', JSON.stringify(part));
+        assert.equal(await stream.next(), undefined);
+        await gone;
+      });
     });
 
     test('a server that does not even answer is left the same way, also by closing', async () => {
       await withServer(
         () => undefined,
-        async (url, gone) => {
+        async ({ url, arrived, gone }) => {
           const stream = await call(provider, url, new AbortController().signal);
           const next = stream.next();
-          setTimeout(() => stream.close(), 50);
+          await arrived;
+          stream.close();
           assert.equal(await next, undefined);
           stream.close();
           await gone;
@@ -174,18 +170,19 @@ for (const provider of providers) {
     });
 
     test('a connection that breaks in the middle is a failure of the network', async () => {
-      await withServer(
-        (_request, response) => {
-          response.writeHead(200, { 'content-type': 'text/event-stream' });
-          response.write(frame(provider, firstPayloads[provider]).replace('data: [DONE]\n\n', ''));
-          setTimeout(() => response.destroy(), 100);
-        },
-        async (url) => {
-          const parts = await collect(await call(provider, url, new AbortController().signal));
-          assert.equal(textOf(parts), 'Hel');
-          assert.equal(failureOf(parts).class, 'network');
-        },
-      );
+      await withServer(openStream, async ({ url, arrived }) => {
+        const stream = await call(provider, url, new AbortController().signal);
+        const first = stream.next();
+        const response = await arrived;
+        response.write(frame(provider, firstPayloads[provider]).replace('data: [DONE]\n\n', ''));
+        const parts = [];
+        for (let part = await first; part !== undefined; part = await stream.next()) {
+          parts.push(part);
+          if (part.type === 'delta') response.destroy();
+        }
+        assert.equal(textOf(parts), 'Hel');
+        assert.equal(failureOf(parts).class, 'network');
+      });
     });
   });
 }
@@ -236,20 +233,32 @@ async function call(provider: WireProvider, url: string, signal: AbortSignal): P
   return model.call({ ...ask, model: ref }, { conversationId: 'c1', signal });
 }
 
-/** Runs a server for one test. `gone` resolves when a client has left. */
-async function withServer(
-  listener: RequestListener,
-  run: (url: string, gone: Promise<void>) => Promise<void>,
-): Promise<void> {
-  let leave: () => void = () => undefined;
-  const gone = new Promise<void>((resolve) => (leave = resolve));
+interface TestServer {
+  readonly url: string;
+  /** The response to the first request, once it is there. */
+  readonly arrived: Promise<ServerResponse>;
+  /** The client has left. */
+  readonly gone: Promise<void>;
+}
+
+const openStream: RequestListener = (_request, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.flushHeaders();
+};
+
+/** Runs a server for one test. */
+async function withServer(listener: RequestListener, run: (server: TestServer) => Promise<void>): Promise<void> {
+  const arrived = Promise.withResolvers<ServerResponse>();
+  const gone = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
-    response.on('close', leave);
+    response.on('close', () => gone.resolve());
     listener(request, response);
+    arrived.resolve(response);
   });
   await listening(server);
+  const { port } = server.address() as AddressInfo; // it listens on a port
   try {
-    await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, gone); // it listens on a port
+    await run({ url: `http://127.0.0.1:${port}`, arrived: arrived.promise, gone: gone.promise });
   } finally {
     server.closeAllConnections();
     server.close();

@@ -185,7 +185,7 @@ function cutsOf(name: string, bytes: Uint8Array): number[] {
     if (everyByte.has(name) || isEdge) cuts.add(at);
   }
   // A late cut of a large stream reads nearly all of it.
-  const samples = Math.max(3, Math.min(16, Math.floor(300_000 / length)));
+  const samples = Math.max(2, Math.min(6, Math.floor(100_000 / length)));
   const ends: number[] = [];
   const inside: number[] = [];
   for (let at = 1; at < length; at++) {

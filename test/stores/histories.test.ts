@@ -5,7 +5,8 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { payloadOf } from '../../src/adapters/stores/stored.ts';
-import { iterationsOf, fold, openRequests, type Conversation, type Turn } from '../../src/domain/conversation.ts';
+import { iterationsOf, openRequests, type Conversation, type Turn } from '../../src/domain/conversation.ts';
+import { fold } from '../../src/domain/fold.ts';
 import { facts, type Fact } from '../../src/domain/event.ts';
 import { statusOf } from '../../src/domain/run.ts';
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { transcript } from '../../src/assembly/transcript.ts';
-import { apply, emptyConversation, fold, type Conversation } from '../../src/domain/conversation.ts';
+import { emptyConversation, type Conversation } from '../../src/domain/conversation.ts';
+import { apply, fold } from '../../src/domain/fold.ts';
 import type { Fact } from '../../src/domain/event.ts';
 import type { Message } from '../../src/domain/model.ts';
 import { next } from '../../src/loop/next.ts';

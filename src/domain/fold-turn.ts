@@ -1,0 +1,140 @@
+import { canonicalJson, type Json } from '../base/json.ts';
+import { shortDigest } from '../base/digest.ts';
+import { decode } from './decision.ts';
+import type { FactOf, FactPayload } from './event.ts';
+import type { Observation } from './tool.ts';
+import { addUsage } from './usage-sum.ts';
+import type { ActionState, Attempt, HeldRequest, Iteration, Repeat, Turn } from './conversation.ts';
+
+export function inIteration(turn: Turn, change: (now: Iteration) => Iteration): Turn {
+  return turn.current === undefined ? turn : { ...turn, current: change(turn.current) };
+}
+
+export function request(turn: Turn, fact: FactOf<'llm.request'>): Turn {
+  const { payload } = fact;
+  if (payload.purpose === 'plan' || payload.purpose === 'compact') return turn;
+  const attempt: Attempt = { request: payload, at: fact.at };
+  const override = turn.override?.duration === 'once' ? undefined : turn.override;
+  if (payload.attempt > 1 && turn.current !== undefined) {
+    const inputs = [...turn.current.inputs, ...turn.pending];
+    return {
+      ...turn,
+      override,
+      pending: [],
+      current: { ...turn.current, inputs, attempts: [...turn.current.attempts, attempt], thoughts: [] },
+    };
+  }
+  const number = turn.calls + 1;
+  return {
+    ...turn,
+    override,
+    calls: number,
+    pending: [],
+    iterations: turn.current === undefined ? turn.iterations : turn.iterations.append(turn.current),
+    current: { number, inputs: turn.pending, attempts: [attempt], thoughts: [], actions: [] },
+  };
+}
+
+export function response(turn: Turn, payload: FactPayload<'llm.response'>): Turn {
+  const { current } = turn;
+  const usage = addUsage(turn.usage, payload.usage);
+  if (current === undefined) return { ...turn, usage };
+  if (payload.failure !== undefined) {
+    const attempts = current.attempts.map((one, index) =>
+      index === current.attempts.length - 1 ? { ...one, failure: payload.failure } : one,
+    );
+    return { ...turn, usage, current: { ...current, attempts: attempts as readonly Attempt[], thoughts: [] } };
+  }
+  const decision = decode(payload.content, turn.agent.grammar, turn.id, current.number);
+  const actions = decision.type === 'actions' ? decision.actions.map((action) => ({ action })) : [];
+  const invalid = decision.type === 'invalid';
+  return {
+    ...turn,
+    usage,
+    empties: decision.type === 'empty' && payload.stop !== 'paused' ? turn.empties + 1 : 0,
+    pauses: payload.stop === 'paused' ? turn.pauses + 1 : 0,
+    faults: invalid ? turn.faults + 1 : turn.faults,
+    lastFault: invalid ? { code: 'bad_decision', message: decision.problem } : turn.lastFault,
+    current: { ...current, response: payload, decision, actions },
+  };
+}
+
+export function begin(
+  turn: Turn,
+  { action, arguments: given, argumentHash, effect, revisedBy }: FactPayload<'tool.invoke'>,
+): Turn {
+  return inAction(turn, action, (state) => ({
+    ...state,
+    begun: { arguments: given, argumentHash, effect, revisedBy },
+  }));
+}
+
+export function observe(turn: Turn, { action, ...observation }: FactPayload<'tool.result'>): Turn {
+  const state = turn.current?.actions.find((one) => one.action.id === action);
+  if (state === undefined || state.observation !== undefined) return turn;
+  const observed = inAction(turn, action, (one) => ({ ...one, observation }));
+  const fault = isFault(observation);
+  const ok = observation.outcome === 'ok';
+  return {
+    ...observed,
+    requests: turn.requests.filter((one) => one.action !== action),
+    toolCalls: turn.toolCalls + (ok ? 1 : 0),
+    faults: fault ? turn.faults + 1 : ok ? 0 : turn.faults,
+    lastFault: fault
+      ? (observation.error ?? { code: observation.outcome, message: observation.outcome })
+      : turn.lastFault,
+    repeats:
+      state.begun === undefined
+        ? turn.repeats
+        : repeated(turn.repeats, state.action.name, state.begun.argumentHash, observation),
+  };
+}
+
+/** Codes of refusals that are the model's own mistake. What a gate or a person refuses is not. */
+const FAULT_REFUSALS: ReadonlySet<string> = new Set(['not_allowed', 'too_many', 'repeated']);
+
+function isFault(observation: Observation): boolean {
+  if (observation.outcome === 'failed' || observation.outcome === 'invalid') return true;
+  return observation.outcome === 'refused' && FAULT_REFUSALS.has(observation.error?.code ?? '');
+}
+
+/** Enough to see a cycle of a few different calls, too few to grow with the turn. */
+const REPEATS_KEPT = 8;
+
+function repeated(
+  repeats: readonly Repeat[],
+  name: string,
+  argumentHash: string,
+  observation: Observation,
+): readonly Repeat[] {
+  const told = canonicalJson([
+    observation.value ?? null,
+    (observation.content ?? null) as Json,
+    observation.error ?? null,
+  ]);
+  const result = told.length <= 64 ? told : shortDigest(told); // short ones are their own digest
+  const before = repeats.find((one) => one.name === name && one.argumentHash === argumentHash);
+  const count = before?.result === result ? before.count + 1 : 1;
+  return [...repeats.filter((one) => one !== before).slice(1 - REPEATS_KEPT), { name, argumentHash, result, count }];
+}
+
+function inAction(turn: Turn, id: string, change: (state: ActionState) => ActionState): Turn {
+  return inIteration(turn, (now) => ({
+    ...now,
+    actions: now.actions.map((one) => (one.action.id === id ? change(one) : one)),
+  }));
+}
+
+export function settle(turn: Turn, id: string, change: Pick<HeldRequest, 'answer' | 'cancelled'>): Turn {
+  // The first word counts: a second answer, or one that comes after the request was taken back, changes nothing.
+  const requests = turn.requests.map((one) =>
+    one.request === id && one.answer === undefined && one.cancelled === undefined ? { ...one, ...change } : one,
+  );
+  return { ...turn, requests };
+}
+
+export function denies(verdict: FactPayload<'gate.verdict'>): boolean {
+  return (
+    verdict.verdict === 'deny' && (verdict.question === 'before:llm.request' || verdict.question === 'before:io.output')
+  );
+}

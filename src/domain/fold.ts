@@ -1,0 +1,162 @@
+import { AppendList } from '../base/append-list.ts';
+import type { Fact, FactOf, FactPayload } from './event.ts';
+import { addUsage, inputTokens, noUsage, outputTokens } from './usage-sum.ts';
+import { emptyConversation, type Conversation, type Input, type Iteration, type Turn } from './conversation.ts';
+import { begin, denies, inIteration, observe, request, response, settle } from './fold-turn.ts';
+
+/** The conversation after one more fact. Total: a fact that makes no sense where it stands changes nothing but the head. */
+export function apply(conversation: Conversation, fact: Fact): Conversation {
+  const moved: Conversation = { ...conversation, head: fact.seq, at: fact.at };
+  switch (fact.type) {
+    case 'io.input':
+      return hear(moved, { ...fact.payload, seq: fact.seq, at: fact.at });
+    case 'agent.turn.start':
+      return startTurn(moved, fact);
+    case 'agent.turn.end':
+      return endTurn(moved, fact.payload);
+    case 'memory.compacted':
+      return compacted(moved, fact.payload);
+    case 'llm.request':
+      if (fact.payload.sections === undefined) return inTurn(moved, (turn) => request(turn, fact));
+      return inTurn({ ...moved, sections: { ...moved.sections, ...fact.payload.sections } }, (turn) =>
+        request(turn, fact),
+      );
+    case 'llm.response':
+      return inTurn(billed(moved, fact.payload), (turn) => response(turn, fact.payload));
+    case 'thinking.step':
+      return inTurn(moved, (turn) =>
+        inIteration(turn, (now) => ({ ...now, thoughts: [...now.thoughts, fact.payload] })),
+      );
+    case 'tool.invoke':
+      return inTurn(moved, (turn) => begin(turn, fact.payload));
+    case 'tool.result':
+      return inTurn(moved, (turn) => observe(turn, fact.payload));
+    case 'plan.request':
+      return inTurn(moved, (turn) => ({ ...turn, plan: 'requested' }));
+    case 'plan.result':
+      return inTurn(moved, (turn) => ({ ...turn, plan: fact.payload }));
+    case 'hitl.requested':
+      return inTurn(moved, (turn) => ({ ...turn, requests: [...turn.requests, fact.payload] }));
+    case 'hitl.responded':
+      return inTurn(moved, (turn) => settle(turn, fact.payload.request, { answer: fact.payload }));
+    case 'hitl.cancel':
+      return inTurn(moved, (turn) => settle(turn, fact.payload.request, { cancelled: fact.payload.reason }));
+    case 'skill.loaded':
+      return inTurn(moved, (turn) => ({ ...turn, skills: [...turn.skills, fact.payload] }));
+    case 'agent.tool_choice':
+      return inTurn(moved, (turn) => ({ ...turn, override: fact.payload }));
+    case 'gate.verdict':
+      return inTurn(moved, (turn) => (denies(fact.payload) ? { ...turn, denied: fact.payload } : turn));
+    case 'gate.llm.retry':
+      return inTurn(moved, (turn) => ({ ...turn, denied: undefined }));
+    case 'memory.compact.request':
+      return inTurn(moved, (turn) => ({ ...turn, compaction: 'requested' }));
+    case 'cancel.request':
+      if (moved.turn === undefined) return moved.inbox.length === 0 ? moved : { ...moved, cancelNext: true };
+      return inTurn(moved, (turn) => (turn.cancel === 'none' ? { ...turn, cancel: 'requested' } : turn));
+    case 'cancel.active':
+      return inTurn(moved, (turn) => ({ ...turn, cancel: 'active' }));
+    case 'cancel.complete':
+      return inTurn(moved, (turn) => ({ ...turn, cancel: 'complete' }));
+    case 'cancel.resume':
+      return resumeTurn(moved);
+    case 'io.output':
+      return inTurn(moved, (turn) => ({ ...turn, output: fact.payload.text }));
+    case 'tool.register':
+    case 'selection.applied':
+    case 'selection.ignored':
+    case 'cache.cold':
+    case 'account.inactive':
+    case 'account.reactivated':
+    case 'subagent.started':
+    case 'subagent.ended':
+      return moved;
+    default:
+      return moved; // A fact of a newer version: kept in the log, unknown to this fold.
+  }
+}
+
+export function fold(id: string, agentPath: string, facts: Iterable<Fact>): Conversation {
+  let conversation = emptyConversation(id, agentPath);
+  for (const fact of facts) conversation = apply(conversation, fact);
+  return conversation;
+}
+
+function billed(conversation: Conversation, { usage, failure }: FactPayload<'llm.response'>): Conversation {
+  const contextTokens = failure === undefined ? inputTokens(usage) + outputTokens(usage) : conversation.contextTokens;
+  return { ...conversation, usage: addUsage(conversation.usage, usage), contextTokens };
+}
+
+function inTurn(conversation: Conversation, change: (turn: Turn) => Turn): Conversation {
+  return conversation.turn === undefined ? conversation : { ...conversation, turn: change(conversation.turn) };
+}
+
+function hear(conversation: Conversation, input: Input): Conversation {
+  const { turn } = conversation;
+  if (turn === undefined || input.mode === 'message') return { ...conversation, inbox: [...conversation.inbox, input] };
+  return { ...conversation, turn: { ...turn, pending: [...turn.pending, input] } };
+}
+
+function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>): Conversation {
+  const agent = fact.payload.agent ?? conversation.agent;
+  if (agent === undefined) return conversation;
+  const known = { ...conversation, agent, agentDigest: fact.payload.digest };
+  if (conversation.turn !== undefined) return { ...known, turn: { ...conversation.turn, agent } }; // resumed
+  const number = conversation.turns.length + 1;
+  const turn: Turn = {
+    number,
+    id: `t${number}`,
+    at: fact.at,
+    agent,
+    inputs: conversation.inbox,
+    iterations: AppendList.of<Iteration>(),
+    current: undefined,
+    pending: [],
+    plan: 'none',
+    requests: [],
+    skills: [],
+    cancel: conversation.cancelNext ? 'requested' : 'none',
+    override: undefined,
+    denied: undefined,
+    compaction: 'none',
+    output: undefined,
+    calls: 0,
+    faults: 0,
+    lastFault: undefined,
+    toolCalls: 0,
+    empties: 0,
+    pauses: 0,
+    usage: noUsage,
+    repeats: [],
+    end: undefined,
+  };
+  return { ...known, inbox: [], cancelNext: false, turn };
+}
+
+function endTurn(conversation: Conversation, end: FactPayload<'agent.turn.end'>): Conversation {
+  const { turn } = conversation;
+  if (turn === undefined) return conversation;
+  // What nobody read in this turn is not lost: it begins the next one.
+  return {
+    ...conversation,
+    turn: undefined,
+    inbox: [...turn.pending, ...conversation.inbox],
+    turns: conversation.turns.append({ ...turn, pending: [], end }),
+  };
+}
+
+/** A cancelled turn is open again, as the log left it. Messages that came since stay in the inbox. */
+function resumeTurn(conversation: Conversation): Conversation {
+  if (conversation.turn !== undefined) return inTurn(conversation, (turn) => ({ ...turn, cancel: 'none' }));
+  const last = conversation.turns.at(-1);
+  if (last?.end?.status !== 'stopped') return conversation;
+  let turns = AppendList.of<Turn>();
+  for (const turn of conversation.turns) if (turn !== last) turns = turns.append(turn);
+  return { ...conversation, turns, turn: { ...last, cancel: 'none', end: undefined } };
+}
+
+function compacted(conversation: Conversation, payload: FactPayload<'memory.compacted'>): Conversation {
+  if (payload.error !== undefined) return inTurn(conversation, (turn) => ({ ...turn, compaction: 'failed' }));
+  const summary = { through: payload.through, text: payload.summary };
+  return inTurn({ ...conversation, summary }, (turn) => ({ ...turn, compaction: 'done' }));
+}
