@@ -12,6 +12,9 @@ export interface InputText {
 /** Bytes of stdin that are read: what a message may have at most, and one more to tell that it is too much. */
 const BYTES_MAX = 1_000_001;
 
+/** Terminals, pipes and sockets keep a process alive and can be told not to; the stream of a file cannot. */
+type MaybeHeld = { readonly unref?: () => void };
+
 /** Milliseconds that a pipe gets for its first byte where the message is complete without it. */
 const FIRST_BYTE_MS = 2_000;
 
@@ -30,14 +33,7 @@ export async function inputText(
   const named = words.includes('-');
   const text = words.filter((word) => word !== '-').join(' ');
   if (text !== '' && !named && !mayHoldText(stdin)) return { text };
-  if (text === '' && stdin.isTTY) {
-    throw new TreadleError('usage', {
-      place: 'TEXT',
-      found: 'no message',
-      wanted: 'words, or text on stdin',
-      hint: 'treadle run BUNDLE "What is my exposure?"',
-    });
-  }
+  if (text === '' && stdin.isTTY) throw noMessage();
   const patienceMs = text !== '' && !named ? FIRST_BYTE_MS : undefined;
   const piped = await readAll(stdin, patienceMs, timeoutMs);
   if (piped === undefined) {
@@ -46,7 +42,18 @@ export async function inputText(
       notice: `nothing came on stdin within ${duration(FIRST_BYTE_MS)}, so it was left out; add - to wait for it, or </dev/null`,
     };
   }
-  return { text: [text, piped.replace(/\r?\n$/, '')].filter((one) => one !== '').join('\n\n') };
+  const whole = [text, piped.replace(/\r?\n$/, '')].filter((one) => one !== '').join('\n\n');
+  if (whole === '') throw noMessage();
+  return { text: whole };
+}
+
+function noMessage(): TreadleError {
+  return new TreadleError('usage', {
+    place: 'TEXT',
+    found: 'no message',
+    wanted: 'words, or text on stdin',
+    hint: 'treadle run BUNDLE "What is my exposure?"',
+  });
 }
 
 /** A pipe, a socket or a file; not a terminal and not /dev/null. */
@@ -74,12 +81,16 @@ function readAll(
       for (const release of timers.splice(0)) release();
       stdin.off('data', take);
       stdin.off('end', end);
-      stdin.off('error', reject);
+      stdin.off('error', fail);
       stdin.pause();
-      stdin.unref();
+      (stdin as MaybeHeld).unref?.();
       settle();
     };
     const end = (): void => finish(() => decode(Buffer.concat(chunks), resolve, reject));
+    const fail = (cause: Error): void =>
+      finish(() =>
+        reject(new TreadleError('input_invalid', { place: 'stdin', found: cause.message, wanted: 'text', cause })),
+      );
     const take = (chunk: Buffer): void => {
       chunks.push(chunk);
       size += chunk.length;
@@ -97,7 +108,7 @@ function readAll(
     }
     stdin.on('data', take);
     stdin.on('end', end);
-    stdin.on('error', reject);
+    stdin.on('error', fail);
   });
 }
 

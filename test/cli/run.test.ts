@@ -1,6 +1,6 @@
 // The one-shot command as scripts use it: what goes to which stream, and the exit code of every way to come out.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { ended, EXPOSURE, OUTCOMES, start, summaryOf, treadle, until, workplace } from './treadle.ts';
@@ -19,6 +19,37 @@ describe('treadle run', { concurrency: 2 }, () => {
       treadle(['run', OUTCOMES, '--memory', '-'], { cwd, input: 'hello' }),
     ]);
     assert.deepEqual([piped.out, dashed.out], ['You said: hello\n', 'You said: hello\n']);
+  });
+
+  it('reads a file on stdin, alone, for a dash and after words', async (t) => {
+    const cwd = workplace(t);
+    writeFileSync(path.join(cwd, 'q.txt'), 'from a file\n');
+    const outs = await Promise.all(
+      [[], ['-'], ['Sum up:']].map(async (words) => {
+        const stdin = openSync(path.join(cwd, 'q.txt'), 'r');
+        try {
+          return (await treadle(['run', OUTCOMES, '--memory', ...words], { cwd, stdin })).out;
+        } finally {
+          closeSync(stdin);
+        }
+      }),
+    );
+    assert.deepEqual(outs, [
+      'You said: from a file\n',
+      'You said: from a file\n',
+      'You said: Sum up:\n\nfrom a file\n',
+    ]);
+  });
+
+  it('takes nothing from /dev/null: a clear mistake alone, no matter after words', async (t) => {
+    const cwd = workplace(t);
+    const [alone, worded] = await Promise.all([
+      treadle(['run', OUTCOMES, '--memory'], { cwd }),
+      treadle(['run', OUTCOMES, '--memory', 'hello', '-'], { cwd }),
+    ]);
+    assert.equal(alone.code, 2);
+    assert.match(alone.err, /no message/);
+    assert.deepEqual([worded.code, worded.out], [0, 'You said: hello\n']);
   });
 
   it('takes text and stdin together', async (t) => {

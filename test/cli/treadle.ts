@@ -38,6 +38,8 @@ export interface Ran {
 export interface RunOptions {
   /** What is piped in; nothing, as from /dev/null, when absent. */
   readonly input?: string;
+  /** An open file for stdin, in place of `input`. */
+  readonly stdin?: number;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -50,11 +52,11 @@ export async function treadle(args: readonly string[], options: RunOptions): Pro
   return ended(child);
 }
 
-export function start(args: readonly string[], { input, cwd, env }: RunOptions): ChildProcess {
+export function start(args: readonly string[], { input, stdin, cwd, env }: RunOptions): ChildProcess {
   return spawn(process.execPath, [MAIN, ...args], {
     cwd,
     env: environment(env),
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [stdin ?? (input === undefined ? 'ignore' : 'pipe'), 'pipe', 'pipe'],
   });
 }
 
