@@ -47,6 +47,18 @@ describe('treadle resume', { concurrency: 2 }, () => {
     assert.equal(lines(), 'two\n');
   });
 
+  it('writes neither of two answers to one request', async (t) => {
+    const { cwd, lines } = await waiting(t);
+    const [rejected, edited, named] = await Promise.all([
+      treadle(['resume', 'last', '--allow', '--reject'], { cwd }),
+      treadle(['resume', 'last', '--allow', '--edit', '{}'], { cwd }),
+      treadle(['resume', 'last', '--allow', 't1-1-1-a1', '--reject', '--note', 'no'], { cwd }),
+    ]);
+    assert.deepEqual([rejected.code, edited.code, named.code], [2, 2, 2]);
+    assert.match(rejected.err, /--allow and --reject/);
+    assert.deepEqual([(await treadle(['resume', 'last'], { cwd })).code, lines()], [5, '']);
+  });
+
   it('still waits, with exit code 5, where no answer is given', async (t) => {
     const { cwd, lines } = await waiting(t);
     assert.deepEqual([(await treadle(['resume', 'last'], { cwd })).code, lines()], [5, '']);

@@ -105,6 +105,13 @@ function answersOf(
       hint: open.length === 0 ? `see \`treadle show ${shortId(conversation.id)}\`` : undefined,
     });
   };
+  if (note !== undefined && reject.length === 0) {
+    throw new TreadleError('usage', {
+      place: '--note',
+      found: 'a note without --reject',
+      hint: 'a note is the reason for a no',
+    });
+  }
   const answers: Answer[] = [];
   for (const one of allow) answers.push({ request: only(one, '--allow'), decision: 'allow', by });
   for (const one of reject)
@@ -119,14 +126,22 @@ function answersOf(
     const choices = conversation.turn?.requests.find((one) => one.request === request)?.choices ?? [];
     answers.push({ request, decision: 'reply', text: chosen(words, choices), by });
   }
-  if (note !== undefined && reject.length === 0) {
+  checkOnce(answers);
+  return answers;
+}
+
+/** Checked before the first of them is written: the log takes one answer to a request, and keeps it. */
+function checkOnce(answers: readonly Answer[]): void {
+  for (const [index, { request, decision }] of answers.entries()) {
+    const before = answers.slice(0, index).find((one) => one.request === request);
+    if (before === undefined) continue;
     throw new TreadleError('usage', {
-      place: '--note',
-      found: 'a note without --reject',
-      hint: 'a note is the reason for a no',
+      place: request,
+      found: before.decision === decision ? `--${decision} twice` : `--${before.decision} and --${decision}`,
+      wanted: 'one answer to a request',
+      hint: 'nothing was answered; say it again with one of them',
     });
   }
-  return answers;
 }
 
 /** A request and what belongs to it; the request may be left out. */
