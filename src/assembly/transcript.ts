@@ -1,3 +1,4 @@
+import { deepFreeze } from '../base/freeze.ts';
 import { AppendList } from '../base/append-list.ts';
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { ModelRef } from '../domain/agent.ts';
@@ -104,6 +105,8 @@ function iterationMessages(iteration: Iteration, turn: Turn, target: Target): re
     if (content.length > 0) messages.push({ role: 'assistant', content });
     messages.push(...answers(iteration, turn));
   }
+  // Kept for later calls, so nobody may change it: a gate that wants other messages revises the request.
+  deepFreeze(messages);
   made.set(iteration, { target, messages });
   return messages;
 }
@@ -140,7 +143,7 @@ const said = new WeakMap<Input, readonly Message[]>();
 /** What a person said, as the same object in every request: a transcript that grew is seen to have grown. */
 function spoken(input: Input): readonly Message[] {
   let messages = said.get(input);
-  if (messages === undefined) said.set(input, (messages = message(input)));
+  if (messages === undefined) said.set(input, (messages = deepFreeze(message(input))));
   return messages;
 }
 

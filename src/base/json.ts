@@ -26,7 +26,7 @@ export function parseJson(text: string, place: string): Json {
       place,
       found: preview(text),
       wanted: 'valid JSON',
-      hint: cause instanceof Error ? cause.message : 'check the text',
+      hint: cause instanceof Error ? oneLine(cause.message) : 'check the text',
       cause,
     });
   }
@@ -147,6 +147,12 @@ function convert(value: unknown, above: Set<object>): Json {
   }
 }
 
-function preview(text: string): string {
+/** Text on one line: its white space folded, and control characters made spaces. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+function preview(whole: string): string {
+  const text = oneLine(whole.slice(0, 1000));
   return text.length <= 80 ? text : `${text.slice(0, 77).toWellFormed()}...`;
 }

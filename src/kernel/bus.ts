@@ -6,7 +6,15 @@ import type { Draft, EventOf, EventType, Fact, FactPayload, TreadleEvent } from 
 import { ask, type AskOptions, type Gate } from './ask.ts';
 import { createDelivery, type Listener } from './deliver.ts';
 import type { Logger } from './ports.ts';
-import type { GateContext, Judgement, Questions, QuestionType, Verdict } from './verdict.ts';
+import { EVENT_TYPES } from '../domain/event-types.ts';
+import {
+  QUESTION_ABOUT,
+  type GateContext,
+  type Judgement,
+  type Questions,
+  type QuestionType,
+  type Verdict,
+} from './verdict.ts';
 
 /** An exact type, a prefix such as `llm.*`, or everything. */
 export type Pattern = EventType | `${string}.*` | '*';
@@ -88,6 +96,20 @@ export interface BusOptions {
   readonly maxQueued?: number;
 }
 
+/** A subscription to what does not exist would never be called, and a gate that is never asked refuses nothing. */
+function check(what: string, given: string, known: Iterable<string>, source: string): void {
+  const names = [...known];
+  const isKnown = given.endsWith('.*')
+    ? names.some((name) => name.startsWith(given.slice(0, -1)))
+    : given === '*' || names.includes(given);
+  if (isKnown) return;
+  throw new TreadleError('plugin_failed', {
+    place: source,
+    found: `${what} ${JSON.stringify(given)}`,
+    wanted: `one of ${names.join(', ')}`,
+  });
+}
+
 const DEFAULT_PRIORITY = 50;
 /** Cancelling must be heard before anything that might start new work. */
 const CANCEL_PRIORITY = 5;
@@ -119,6 +141,7 @@ export function createBus({
 
   return {
     on(pattern, listener, { priority, source = 'listener' } = {}) {
+      check('a subscription to', pattern, EVENT_TYPES, source);
       const added: Listener = {
         pattern,
         source,
@@ -133,6 +156,7 @@ export function createBus({
       };
     },
     before(question, judge, { priority = DEFAULT_PRIORITY, source = 'gate' } = {}) {
+      check('a gate of', question, Object.keys(QUESTION_ABOUT), source);
       const added = { source, priority, judge } as unknown as Gate<unknown>; // see `gates`
       gates.set(question, inOrder([...(gates.get(question) ?? []), added]));
       return () => {

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { deepFreeze } from '../base/freeze.ts';
 import { isPromise } from '../base/promise.ts';
 import type { ActionState } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
@@ -89,7 +90,7 @@ async function finish(work: Work, ready: Ready): Promise<void> {
     if (isPromise(asked)) await asked;
     return;
   }
-  const question = { action, tool: tool.definition, arguments: args, observation: returned.observation };
+  const question = { action, tool: tool.definition, arguments: args, observation: deepFreeze(returned.observation) };
   const asked = work.ports.bus.ask('before:tool.result', question, {
     conversation: work.recorder.conversation,
     agent: turn.agent,

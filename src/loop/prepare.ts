@@ -1,4 +1,5 @@
 import { digest } from '../base/digest.ts';
+import { deepFreeze } from '../base/freeze.ts';
 import type { Json } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import { openRequests, requestFor, type ActionState, type HeldRequest, type Turn } from '../domain/conversation.ts';
@@ -88,7 +89,8 @@ export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Se
   if (state.begun !== undefined) return recover(turn, state, tool, request);
 
   const edited = request?.answer?.decision === 'edit' ? request.answer : undefined;
-  const args = edited?.arguments ?? action.arguments;
+  // Gates are shown what will run. One that changed it in place would leave no trace: it must revise.
+  const args = deepFreeze(edited?.arguments ?? action.arguments);
   const problems = tool.validate(args);
   if (problems.length > 0) return observed(turn, state, 'invalid', 'bad_arguments', problems.join('; '));
   const argumentHash = digest(args);

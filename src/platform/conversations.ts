@@ -122,6 +122,11 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
     },
     async say(id, { text, attachments, mode = 'message', userId, key }) {
       await find(id);
+      if (typeof text !== 'string')
+        throw new TreadleError('input_invalid', {
+          found: `a text that is ${typeof text}`,
+          wanted: 'a message: { text: … }',
+        });
       const payload: FactPayload<'io.input'> = { text: text.toWellFormed(), mode };
       if (attachments !== undefined) payload.attachments = [...attachments];
       if (userId !== undefined) payload.userId = userId;
@@ -225,10 +230,13 @@ function checkedAnswer(conversation: Conversation, answer: Answer): FactPayload<
   return payload;
 }
 
+const DECISIONS: ReadonlySet<string> = new Set<Answer['decision']>(['allow', 'reject', 'edit', 'reply']);
+
 function misfit(
   request: HeldRequest,
   { decision, arguments: given, text }: Answer,
 ): { readonly found: string; readonly wanted: string } | undefined {
+  if (!DECISIONS.has(decision)) return { found: `the decision ${decision}`, wanted: 'allow, reject, edit or reply' };
   if (request.kind === 'input') {
     if (decision !== 'reply' && decision !== 'reject')
       return { found: decision, wanted: 'reply or reject: it is a question' };

@@ -10,15 +10,15 @@ import { shippedPlugins } from '../plugins/shipped.ts';
 import { chooseModel, withChosenModel, type ChosenModel } from './auto-model.ts';
 import { builtinGroups } from './builtins.ts';
 import { createConversations, type Conversations } from './conversations.ts';
-import type { Environment } from './environment.ts';
+import { processEnvironment, type Environment } from './environment.ts';
 import { loadBundle, type LoadedBundle, type Notice } from './load.ts';
 import { createWorker } from './worker.ts';
 
 export interface PlatformOptions {
   /** The bundle's file. */
   readonly bundle: string;
-  /** Variables for `${…}` in the bundle and for API keys. */
-  readonly environment: Environment;
+  /** Variables for `${…}` in the bundle and for API keys; the process's own when absent. */
+  readonly environment?: Environment;
   /** Where facts go. The platform closes it. */
   readonly log: Log;
   readonly logger?: Logger;
@@ -49,8 +49,8 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 
 /** The composition root: the one place where the loop, the adapters and the plugins meet. Throws what loading a bundle throws. */
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
-  const { environment, log, logger = silent, clock = systemClock, ids = randomIds } = options;
-  const plugins = [...shippedPlugins, ...(options.plugins ?? [])];
+  const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
+  const plugins = [...shippedPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
   const bundle = await loadBundle(options.bundle, {
     environment,
     builtins: builtinGroups,
@@ -95,4 +95,17 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       await log.close();
     },
   };
+}
+
+/** Plugins may come from JavaScript, where nobody has checked their shape. */
+function checkedPlugin(plugin: Plugin): Plugin {
+  const given: Partial<Plugin> = plugin;
+  const missing = (['id', 'config', 'setup'] as const).filter((key) => given[key] === undefined);
+  if (missing.length === 0) return plugin;
+  throw new TreadleError('plugin_failed', {
+    place: given.id ?? 'a plugin without an id',
+    found: `no ${missing.join(' and no ')}`,
+    wanted: 'id, config (a zod schema) and setup',
+    hint: 'write it with definePlugin',
+  });
 }

@@ -149,3 +149,12 @@ test('a second answerer of one request is refused', () => {
     code: 'plugin_failed',
   });
 });
+
+test('a gate or a subscription of something that does not exist is refused when it is registered', () => {
+  const { bus } = aBus();
+  assert.throws(() => bus.before('before:tool.invok' as never, () => undefined, { source: 'gate.mine' }), {
+    code: 'plugin_failed',
+  });
+  assert.throws(() => bus.on('tool.invok' as never, () => undefined), { code: 'plugin_failed' });
+  assert.throws(() => bus.on('tol.*', () => undefined), { code: 'plugin_failed' });
+});

@@ -517,3 +517,18 @@ test('a cancel that comes before the turn has begun stops that turn', async () =
   const conversation = await house.drive();
   assert.deepEqual([conversation.turns.at(-1)?.end?.status, conversation.turns.at(-1)?.calls], ['stopped', 0]);
 });
+
+test('a gate that changes arguments in place is refused: it must revise', async () => {
+  let ran: unknown;
+  const house = aHouse({
+    script: [{ actions: [{ name: 'run', arguments: { n: { deep: 1 } } }] }, { text: 'ok' }],
+    tools: [aTool('run', (args) => (ran = args))],
+    plugins: (bus) =>
+      bus.before('before:tool.invoke', ({ arguments: given }) => {
+        (given as { n: { deep: number } }).n.deep = 999;
+        return undefined;
+      }),
+  });
+  await house.ask('go');
+  assert.deepEqual([ran, (await lastOf(house, 'tool.result'))?.error?.code], [undefined, 'gate_failed']);
+});

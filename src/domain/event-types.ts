@@ -1,0 +1,43 @@
+import type { EventType } from './event.ts';
+
+/** Every event type, without the schemas: whoever only needs the names does not load them. The compiler keeps it whole. */
+const types: Readonly<Record<EventType, true>> = {
+  'io.input': true,
+  'agent.turn.start': true,
+  'agent.turn.end': true,
+  'plan.request': true,
+  'plan.result': true,
+  'llm.request': true,
+  'thinking.step': true,
+  'llm.response': true,
+  'tool.invoke': true,
+  'tool.result': true,
+  'hitl.requested': true,
+  'hitl.responded': true,
+  'hitl.cancel': true,
+  'tool.register': true,
+  'skill.loaded': true,
+  'memory.compact.request': true,
+  'memory.compacted': true,
+  'agent.tool_choice': true,
+  'gate.llm.retry': true,
+  'cancel.request': true,
+  'cancel.active': true,
+  'cancel.complete': true,
+  'cancel.resume': true,
+  'io.output': true,
+  'gate.verdict': true,
+  'selection.applied': true,
+  'selection.ignored': true,
+  'cache.cold': true,
+  'account.inactive': true,
+  'account.reactivated': true,
+  'subagent.started': true,
+  'subagent.ended': true,
+  'llm.stream.chunk': true,
+  'llm.stream.end': true,
+  'tool.progress': true,
+  'io.status': true,
+};
+
+export const EVENT_TYPES: ReadonlySet<string> = new Set(Object.keys(types));
