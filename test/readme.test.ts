@@ -137,6 +137,7 @@ function node(file: string, ...given: readonly string[]): Promise<string> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !keys.some((key) => key === name)));
   for (const { variable } of Object.values(LOCAL_SERVERS)) env[variable] = 'http://127.0.0.1:9';
   delete env['TREADLE_DATA'];
+  delete env['FORCE_COLOR']; // which the test runner sets for its children on some machines
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ['--import', './installed.mjs', file, ...given], {
       cwd: folder,
