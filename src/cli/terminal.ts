@@ -30,7 +30,8 @@ export function openTerminal(environment: Environment): Terminal {
   const colorful = (stream: NodeJS.WriteStream): boolean => {
     if (isSet(environment['NO_COLOR'])) return false;
     if (isSet(environment['FORCE_COLOR'])) return environment['FORCE_COLOR'] !== '0';
-    return stream.isTTY && movable;
+    // Of a pipe it is undefined, whatever its type says, and the library would then decide by itself.
+    return Boolean(stream.isTTY) && movable;
   };
   return {
     out,
