@@ -10,6 +10,10 @@ export interface DriveOptions {
   readonly timeoutMs?: number | undefined;
   /** How long to wait for another process to let the run go: a killed one holds it until its lease is over. */
   readonly patienceMs?: number | undefined;
+  /** Called once when another process turns out to have the run, and once more when this one has it. */
+  readonly onBusy?: ((isBusy: boolean) => void) | undefined;
+  /** Opens the turn again that was being stopped, once it has stopped. */
+  readonly goesOnAfterStop?: boolean | undefined;
   /** Does what is to be done while the run waits for a person. False: leave it waiting. */
   readonly onWaiting: (conversation: Conversation) => Promise<boolean>;
 }
@@ -18,6 +22,8 @@ export interface Driven {
   readonly conversation: Conversation;
   /** Set where the run did not come to its own end. */
   readonly cut?: Extract<Outcome, 'timeout' | 'interrupted' | 'terminated' | 'hangup'>;
+  /** Another process has the run and goes on with it: this one only waited, and changed nothing. */
+  readonly isElsewhere?: boolean;
 }
 
 /** Milliseconds that a run gets to settle after it was told to stop. */
@@ -27,14 +33,18 @@ const GRACE_MS = 5_000;
  * Drives one run until it rests, within a time, under the eyes of whoever may press Ctrl-C.
  *
  * A timeout and a first Ctrl-C cancel the turn and give it a grace time; a second one leaves at once. A signal that ends
- * the process leaves the turn open in the log, for `treadle resume`.
+ * the process leaves the turn open in the log, for `treadle resume`. While another process has the run, all of them
+ * only end the waiting: what is not driven here is not stopped here.
  */
 export async function driveRun(
   { conversations, bus }: Platform,
   id: string,
-  { timeoutMs, patienceMs = 0, onWaiting }: DriveOptions,
+  { timeoutMs, patienceMs = 0, onBusy, goesOnAfterStop = false, onWaiting }: DriveOptions,
 ): Promise<Driven> {
   let cut: Driven['cut'];
+  let isBusy = false as boolean; // set by what is called later
+  /** This process has had the run: what goes on in it is its own. */
+  let isOurs = false;
   let leave: () => void = () => undefined;
   const left = new Promise<void>((resolve) => {
     leave = resolve;
@@ -49,8 +59,12 @@ export async function driveRun(
       return;
     }
     cut = why;
+    if (isBusy) {
+      leave();
+      return;
+    }
     timers.push(systemClock.after(GRACE_MS, leave));
-    cancel();
+    if (isOurs) cancel();
   };
   // Only a turn can be cancelled: one that begins a moment later is cancelled then.
   const unhear = bus.on('agent.turn.start', (event) => {
@@ -64,9 +78,26 @@ export async function driveRun(
     },
   });
   if (timeoutMs !== undefined) timers.push(systemClock.after(timeoutMs, () => stop('timeout')));
+  const busy = (is: boolean): void => {
+    if (is !== isBusy) onBusy?.(is);
+    isBusy = is;
+    if (is) isOurs = false;
+    if (is && cut !== undefined) leave();
+  };
+  const taken = (): void => {
+    isOurs = true;
+    busy(false);
+    if (cut === 'timeout' || cut === 'interrupted') cancel();
+  };
   const work = (async () => {
+    let isReopened = !goesOnAfterStop;
     for (;;) {
-      const conversation = await driveWhenFree(conversations, id, patienceMs, () => cut !== undefined);
+      const conversation = await driveWhenFree(conversations, id, { patienceMs, busy, taken });
+      if (!isReopened && cut === undefined && isStopped(conversation)) {
+        isReopened = true;
+        await conversations.resume(id, 'local');
+        continue;
+      }
       if (cut !== undefined || conversation.turn === undefined || !(await onWaiting(conversation))) return;
     }
   })();
@@ -78,7 +109,8 @@ export async function driveRun(
     const last =
       conversation.turn === undefined && conversation.inbox.length === 0 ? conversation.turns.at(-1) : undefined;
     const isOver = last?.end !== undefined && last.end.status !== 'stopped';
-    return cut === undefined || isOver ? { conversation } : { conversation, cut };
+    if (cut === undefined || isOver) return { conversation };
+    return { conversation, cut, ...(isBusy && { isElsewhere: true }) };
   } finally {
     off();
     unhear();
@@ -88,22 +120,32 @@ export async function driveRun(
 
 const BUSY_PAUSE_MS = 500;
 
+interface Turns {
+  readonly patienceMs: number;
+  readonly busy: (is: boolean) => void;
+  readonly taken: () => void;
+}
+
 async function driveWhenFree(
   conversations: Conversations,
   id: string,
-  patienceMs: number,
-  isCut: () => boolean,
+  { patienceMs, busy, taken }: Turns,
 ): Promise<Conversation> {
   const late = systemClock.now() + patienceMs;
   for (;;) {
     try {
-      return await conversations.drive(id);
+      return await conversations.drive(id, { onTaken: taken });
     } catch (error) {
       const isBusy = TreadleError.is(error) && error.code === 'conversation_busy';
-      if (!isBusy || isCut() || systemClock.now() >= late) throw error;
+      if (!isBusy || systemClock.now() >= late) throw error;
+      busy(true);
       await new Promise<void>((resolve) => systemClock.after(BUSY_PAUSE_MS, resolve));
     }
   }
+}
+
+function isStopped({ turn, turns, inbox }: Conversation): boolean {
+  return turn === undefined && inbox.length === 0 && turns.at(-1)?.end?.status === 'stopped';
 }
 
 /** `30s`, `500ms`, `2m`, `1h`; a bare number is seconds. Throws `usage`. */

@@ -18,11 +18,14 @@ export interface TellOptions {
 }
 
 /** Prints how a run came out, for people or for programs, and says the same as an exit code. */
-export function tell({ terminal }: Context, { conversation, cut }: Driven, options: TellOptions): Outcome {
+export function tell({ terminal }: Context, { conversation, cut, isElsewhere }: Driven, options: TellOptions): Outcome {
   const outcome = cut ?? outcomeOf(conversation);
   const turn = conversation.turn ?? conversation.turns.at(-1);
   const answer = conversation.turn === undefined ? turn?.output : undefined;
-  const error = outcome === 'completed' ? undefined : (cutInWords(cut, options.timeout) ?? turn?.end?.error?.message);
+  const error =
+    outcome === 'completed'
+      ? undefined
+      : ((isElsewhere === true ? ELSEWHERE : cutInWords(cut, options.timeout)) ?? turn?.end?.error?.message);
   if (options.json === true) {
     terminal.out.write(`${JSON.stringify(summary(conversation, turn, outcome, { answer, error }))}\n`);
   } else if (outcome === 'completed' && answer !== undefined) {
@@ -56,6 +59,8 @@ function summary(
     runId: conversation.id,
   };
 }
+
+const ELSEWHERE = 'another process has the run and goes on with it; nothing was changed';
 
 function cutInWords(cut: Driven['cut'], timeout: string | undefined): string | undefined {
   switch (cut) {

@@ -37,6 +37,7 @@ export interface WatchOptions {
   readonly quiet?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
   readonly patienceMs?: number | undefined;
+  readonly goesOnAfterStop?: boolean | undefined;
 }
 
 /** Drives a run and shows on stderr what goes on, where a person watches it. */
@@ -44,7 +45,7 @@ export async function watchRun(
   { terminal }: Context,
   platform: Platform,
   id: string,
-  { policy, quiet = false, timeoutMs, patienceMs }: WatchOptions,
+  { policy, quiet = false, timeoutMs, patienceMs, goesOnAfterStop }: WatchOptions,
 ): Promise<Driven> {
   const isWatched = terminal.showsProgress && !quiet;
   const screen = createPlainScreen(terminal.err);
@@ -74,6 +75,11 @@ export async function watchRun(
     return await driveRun(platform, id, {
       timeoutMs,
       patienceMs,
+      goesOnAfterStop,
+      onBusy: (isBusy) => {
+        if (isWatched) progress.phase({ text: isBusy ? WAITS : 'going on', since: systemClock.now() });
+        else if (isBusy && !quiet) terminal.err.write(`${WAITS}\n`);
+      },
       onWaiting: async (conversation) => {
         if (isWatched) progress.stop();
         switch (policy) {
@@ -91,6 +97,8 @@ export async function watchRun(
     if (isWatched) progress.stop();
   }
 }
+
+const WAITS = 'waiting for the process that has it';
 
 async function denyRequests({ conversations }: Platform, { id, turn }: Conversation): Promise<boolean> {
   for (const { request } of turn === undefined ? [] : openRequests(turn)) {

@@ -8,6 +8,8 @@ import type { LoopPorts } from '../loop/work.ts';
 export interface DriveOptions {
   /** Milliseconds. A process that died lets go after LEASE_MS. */
   readonly waitMs?: number | undefined;
+  /** Called when this process has the conversation: from then on it is the one that drives. */
+  readonly onTaken?: (() => void) | undefined;
 }
 
 export interface Worker {
@@ -50,8 +52,9 @@ export function createWorker(ports: LoopPorts): Worker {
     }
   }
 
-  async function slice(meta: ConversationMeta, waitMs: number): Promise<Conversation> {
+  async function slice(meta: ConversationMeta, { waitMs = 0, onTaken }: DriveOptions): Promise<Conversation> {
     const taken = await lease(meta, waitMs);
+    onTaken?.();
     const stop = new Stop();
     slices.set(stop, taken);
     const held = hold(taken, () => stop.stop());
@@ -114,9 +117,9 @@ export function createWorker(ports: LoopPorts): Worker {
   }
 
   return {
-    drive(meta, { waitMs = 0 } = {}) {
+    drive(meta, options = {}) {
       const before = underway.get(meta.id);
-      const begin = (): Promise<Conversation> => slice(meta, waitMs);
+      const begin = (): Promise<Conversation> => slice(meta, options);
       const mine = (before === undefined ? begin() : before.then(begin, begin)).finally(() => {
         if (underway.get(meta.id) === mine) underway.delete(meta.id);
       });

@@ -93,6 +93,44 @@ describe('treadle resume', { concurrency: 2 }, () => {
     assert.equal(readFileSync(file, 'utf8'), 'begun\n');
   });
 
+  it('leaves a run alone that another process drives, and says that a message to it is kept', async (t) => {
+    const cwd = workplace(t);
+    const file = path.join(cwd, 'effects');
+    const driver = start(['run', OUTCOMES, `slowly ${file}`], { cwd });
+    t.after(() => driver.kill('SIGKILL'));
+    await until(() => existsSync(file));
+    const [timed, pressed, said] = await Promise.all([
+      treadle(['resume', 'last', '--timeout', '1s'], { cwd }),
+      (async () => {
+        const child = start(['resume', 'last'], { cwd });
+        const end = ended(child);
+        child.stderr?.once('data', () => child.kill('SIGINT'));
+        return end;
+      })(),
+      treadle(['run', OUTCOMES, 'more', '--conversation', 'last'], { cwd }),
+    ]);
+    assert.deepEqual([timed.code, pressed.code, said.code], [124, 130, 75]);
+    assert.match(timed.err, /^waiting for the process that has it\n[^]*another process has the run/);
+    assert.match(said.err, /your message is kept/);
+    const log = (await treadle(['show', 'last', '--log'], { cwd })).out;
+    assert.doesNotMatch(log, /cancel\./);
+    assert.match(log, /"more"/);
+  });
+
+  it('finishes a stop that was left half done, and goes on', async (t) => {
+    const cwd = workplace(t);
+    const file = path.join(cwd, 'effects');
+    const child = start(['run', OUTCOMES, `slowly ${file}`], { cwd });
+    const end = ended(child);
+    await until(() => existsSync(file));
+    child.kill('SIGINT');
+    setTimeout(() => child.kill('SIGINT'), 2);
+    assert.equal((await end).code, 130);
+    const ran = await treadle(['resume', 'last'], { cwd });
+    assert.equal(ran.code, 0, ran.err);
+    assert.match(ran.out, /^Then: /);
+  });
+
   it('says so when it cannot tell which run is meant', async (t) => {
     const cwd = workplace(t);
     assert.match((await treadle(['resume', 'last'], { cwd })).err, /treadle chat/);

@@ -58,6 +58,8 @@ export async function resume(context: Context, named: string, options: ResumeOpt
       quiet: options.quiet,
       timeoutMs,
       patienceMs: PATIENCE_MS,
+      // Somebody who resumes wants it to go on, also where the one who stopped it left before it had stopped.
+      goesOnAfterStop: conversation.cancelNext || (conversation.turn?.cancel ?? 'none') !== 'none',
     });
     return tell(context, driven, options);
   } finally {
