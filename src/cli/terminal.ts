@@ -31,7 +31,7 @@ export function openTerminal(environment: Environment): Terminal {
     if (isSet(environment['NO_COLOR'])) return false;
     if (isSet(environment['FORCE_COLOR'])) return environment['FORCE_COLOR'] !== '0';
     // Of a pipe it is undefined, whatever its type says, and the library would then decide by itself.
-    return Boolean(stream.isTTY) && movable;
+    return isTerminal(stream) && movable;
   };
   return {
     out,
@@ -46,6 +46,10 @@ export function openTerminal(environment: Environment): Terminal {
       return Math.max(FEWEST_COLUMNS, Math.min(known > 0 ? known : COLUMNS, READABLE_COLUMNS));
     },
   };
+}
+
+function isTerminal({ isTTY }: { readonly isTTY?: boolean }): boolean {
+  return isTTY ?? false;
 }
 
 function isSet(value: string | undefined): boolean {
