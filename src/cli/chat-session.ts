@@ -43,6 +43,9 @@ class ChatSession {
   #view: TurnView;
   #state: 'idle' | 'working' | 'asking' = 'idle';
   #isStopping = false;
+  /** The turn that runs, and the one that Ctrl-C was meant for; undefined while it has not begun. */
+  #turnId: string | undefined;
+  #stoppedId: string | undefined;
   /** What was said while the agent worked and nobody has read yet. */
   #queued: readonly string[] = [];
   /** Takes the next line while something is asked. */
@@ -71,8 +74,8 @@ class ChatSession {
     const offBus = platform.bus.on('*', (event) => {
       if (event.conversationId !== this.#id) return;
       if (event.type === 'llm.request' || event.type === 'agent.turn.start') this.#release();
-      // Only a turn can be cancelled: one that begins after Ctrl-C is cancelled then.
-      if (event.type === 'agent.turn.start' && this.#isStopping) this.#cancel(event.conversationId);
+      if (event.type === 'agent.turn.start') this.#turnStarts(event.conversationId, event.turnId);
+      if (event.type === 'agent.turn.end') this.#turnId = undefined;
       this.#view.hear(event);
     });
     try {
@@ -168,6 +171,7 @@ class ChatSession {
     const answer = this.#answer;
     if (answer !== undefined) {
       this.#answer = undefined;
+      this.#screen.clearLine();
       answer(undefined);
     } else if (this.#state === 'working') {
       if (this.#isStopping || this.#id === undefined) {
@@ -175,13 +179,24 @@ class ChatSession {
         return;
       }
       this.#isStopping = true;
+      this.#stoppedId = this.#turnId;
       this.#progress.phase({ text: 'stopping; Ctrl-C again leaves', since: systemClock.now() });
       this.#cancel(this.#id);
     } else if (!this.#screen.clearLine()) this.#leave('completed');
   }
 
   #cancel(id: string): void {
-    this.#watch(this.#options.platform.conversations.cancel(id, BY));
+    this.#watch(this.#options.platform.conversations.cancel(id, BY, this.#stoppedId));
+  }
+
+  /** Only a turn can be cancelled: one that begins after Ctrl-C is cancelled then, and the one after it is not. */
+  #turnStarts(id: string, turnId: string | undefined): void {
+    this.#turnId = turnId;
+    if (!this.#isStopping || this.#stoppedId === turnId) return;
+    if (this.#stoppedId === undefined) {
+      this.#stoppedId = turnId;
+      this.#cancel(id);
+    } else this.#isStopping = false;
   }
 
   #end(): void {
@@ -194,6 +209,7 @@ class ChatSession {
   #begin(work: () => Promise<void>): void {
     this.#state = 'working';
     this.#isStopping = false;
+    this.#turnId = undefined;
     this.#progress.phase({ text: 'starting', since: systemClock.now() });
     this.#screen.prompt(this.#prompt());
     const done = (): void => {

@@ -50,8 +50,11 @@ export async function driveRun(
     leave = resolve;
   });
   const timers: (() => void)[] = [];
+  /** The turn that runs, and the one that is to stop; undefined while it has not begun. */
+  let running: string | undefined;
+  let meant: string | undefined;
   const cancel = (): void => {
-    conversations.cancel(id, cut === 'timeout' ? 'the time limit' : 'Ctrl-C').catch(leave);
+    conversations.cancel(id, cut === 'timeout' ? 'the time limit' : 'Ctrl-C', meant).catch(leave);
   };
   const stop = (why: 'timeout' | 'interrupted'): void => {
     if (cut !== undefined) {
@@ -59,6 +62,7 @@ export async function driveRun(
       return;
     }
     cut = why;
+    meant = running;
     if (isBusy) {
       leave();
       return;
@@ -66,9 +70,16 @@ export async function driveRun(
     timers.push(systemClock.after(GRACE_MS, leave));
     if (isOurs) cancel();
   };
-  // Only a turn can be cancelled: one that begins a moment later is cancelled then.
-  const unhear = bus.on('agent.turn.start', (event) => {
-    if (event.conversationId === id && (cut === 'timeout' || cut === 'interrupted')) cancel();
+  // Only a turn can be cancelled: one that begins a moment later is cancelled then. The one after it was not meant.
+  const unhear = bus.on('agent.turn.*', ({ conversationId, type, turnId }) => {
+    if (conversationId !== id) return;
+    running = type === 'agent.turn.start' ? turnId : undefined;
+    if (running === undefined || (cut !== 'timeout' && cut !== 'interrupted')) return;
+    if (meant !== undefined && meant !== running) leave();
+    else if (meant === undefined) {
+      meant = running;
+      cancel();
+    }
   });
   const off = onSignals({
     interrupt: () => stop('interrupted'),

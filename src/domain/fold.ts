@@ -52,6 +52,8 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'memory.compact.request':
       return inTurn(moved, (turn) => ({ ...turn, compaction: 'requested' }));
     case 'cancel.request':
+      // The turn that was meant has ended meanwhile: the one after it was not meant.
+      if (fact.turnId !== undefined && fact.turnId !== moved.turn?.id) return moved;
       if (moved.turn === undefined) return moved.inbox.length === 0 ? moved : { ...moved, cancelNext: true };
       return inTurn(moved, (turn) => (turn.cancel === 'none' ? { ...turn, cancel: 'requested' } : turn));
     case 'cancel.active':

@@ -45,8 +45,11 @@ export interface Conversations {
   drive(id: string, options?: DriveOptions): Promise<Conversation>;
   /** Puts an answer on record, once. Throws `request_unknown`, `request_answered` or `answer_invalid`. */
   answer(id: string, answer: Answer): Promise<void>;
-  /** Asks the running turn to stop, or the one that a message is about to begin. Nothing happens when there is neither. */
-  cancel(id: string, by: string): Promise<void>;
+  /**
+   * Asks the running turn to stop, or the one that a message is about to begin. Nothing happens when there is neither,
+   * nor when `turnId` is given and that turn has ended.
+   */
+  cancel(id: string, by: string, turnId?: string): Promise<void>;
   /** Opens the stopped turn again, where it was. */
   resume(id: string, by: string): Promise<void>;
   /** The fold of the whole log. Throws `conversation_unknown`. */
@@ -161,8 +164,9 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
       }
       if (!worker.isDriving(id)) bus.deliver(fact);
     },
-    async cancel(id, by) {
+    async cancel(id, by, turnId) {
       const { turn, inbox } = await folded(id);
+      if (turnId !== undefined && turnId !== turn?.id) return;
       if (turn !== undefined || inbox.length > 0)
         await post(id, { type: 'cancel.request', payload: { by }, turnId: turn?.id });
     },

@@ -116,6 +116,34 @@ describe('treadle chat in a terminal', { concurrency: 2, skip: without }, () => 
     assert.equal(await person.code, 130);
   });
 
+  it('stops with Ctrl-C the turn that runs, and not what was said after it', async (t) => {
+    const cwd = workplace(t);
+    const person = sit(chat(OUTCOMES), t, cwd);
+    await person.sees(PROMPT);
+    person.type(`slowly ${path.join(cwd, 'effects')}\r`);
+    await until(() => existsSync(path.join(cwd, 'effects')));
+    person.type('hello\r');
+    await person.sees(/hello {2}· not read yet/);
+    person.type('\x03');
+    await person.sees(/Stopped\.[\s\S]*› hello[\s\S]*You said: hello[\s\S]*› $/);
+    person.type('\x04');
+    assert.equal(await person.code, 0);
+  });
+
+  it('leaves nothing at the prompt of arguments that were not sent', async (t) => {
+    const cwd = workplace(t);
+    const person = sit(chat(OUTCOMES), t, cwd);
+    await person.sees(PROMPT);
+    person.type(`write ${path.join(cwd, 'effects')}\r`);
+    await person.sees(/allow\? \[y\/N\/e\] $/);
+    person.type('e\r');
+    await person.sees(/arguments \{.*\}$/);
+    person.type('\x03');
+    await person.sees(/It still waits\.[^{]*› $/);
+    person.type('\x04');
+    assert.equal(await person.code, 0);
+  });
+
   it('keeps what is typed while it works until it is read', async (t) => {
     const person = sit(chat(OUTCOMES), t, workplace(t));
     await person.sees(PROMPT);
