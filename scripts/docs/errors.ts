@@ -8,13 +8,23 @@ function rowsOf(codes: Readonly<Record<string, string>>): readonly (readonly str
   return Object.entries(codes).map(([one, about]) => [code(one), about]);
 }
 
+/** Thrown when a model is opened, which a run does only inside its turn: that ends as one that failed. */
+const INSIDE: ReadonlySet<ErrorCode> = new Set([
+  'json_invalid',
+  'bundle_invalid',
+  'model_unknown_provider',
+  'model_no_key',
+  'script_invalid',
+]);
+
+function exitOf(one: ErrorCode): string {
+  const { code: exit } = EXIT_CODES[errorOutcome(new TreadleError(one))];
+  return INSIDE.has(one) ? `${exit}, or ${EXIT_CODES.error.code} when it happens inside a run` : String(exit);
+}
+
 export function renderErrorsDoc(): string {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[]; // its own keys
-  const rows = codes.map((one) => [
-    code(one),
-    ERROR_CODES[one],
-    String(EXIT_CODES[errorOutcome(new TreadleError(one))].code),
-  ]);
+  const rows = codes.map((one) => [code(one), ERROR_CODES[one], exitOf(one)]);
   return `# Errors
 
 ${generated('src/base/errors.ts')}

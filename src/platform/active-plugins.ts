@@ -111,6 +111,23 @@ export function activePlugins(
   });
 }
 
+/** The keys of the object at a path of a schema; none where that is not one object. */
+function keysOf(schema: z.ZodType | undefined, at: readonly PropertyKey[]): readonly string[] {
+  let here: unknown = schema;
+  for (const part of [...at, undefined]) {
+    while (isWrapped(here)) here = here.def.innerType;
+    if (part === undefined || !isObject(here)) break;
+    here =
+      typeof part === 'number' ? here['element'] : isObject(here['shape']) ? here['shape'][String(part)] : undefined;
+  }
+  return isObject(here) && isObject(here['shape']) ? Object.keys(here['shape']) : [];
+}
+
+/** An optional key, or one with a default. */
+function isWrapped(schema: unknown): schema is { readonly def: { readonly innerType: unknown } } {
+  return isObject(schema) && isObject(schema['def']) && schema['def']['innerType'] !== undefined;
+}
+
 /** The id without the prefix of the system it comes from. */
 function shortId(name: string): string {
   return name.startsWith(PLUGIN_PREFIX) ? name.slice(PLUGIN_PREFIX.length) : name;
@@ -130,7 +147,10 @@ function checkConfig(
   for (const misfit of misfits(parsed.error.issues)) {
     const at = path === undefined ? base : [...base, ...(misfit.path as Path)]; // JSON has no symbols for keys
     if (misfit.unknownKey !== undefined) {
-      problems.add('plugin_config', { place: place(at), found: `a key that ${id} does not read` });
+      const keys = keysOf(schema, misfit.path.slice(0, -1));
+      const hint = didYouMean(misfit.unknownKey, keys);
+      const wanted = hint === undefined && keys.length > 0 ? oneOf(keys) : undefined;
+      problems.add('plugin_config', { place: place(at), found: `a key that ${id} does not read`, wanted, hint });
     } else {
       const secret = written(at);
       const said = secret === undefined ? misfit.found : quote(secret);

@@ -8,10 +8,11 @@ import { misfits, quote, type Misfit } from '../adapters/schema/wording.ts';
 import type { Environment } from './environment.ts';
 import { expansion, type Expansion } from './expand.ts';
 import { keysAt } from './bundle-schema.ts';
-import { didYouMean, oneOf, Problems } from './problems.ts';
+import { fittingParts } from './fitting-parts.ts';
+import { didYouMean, oneOf, type Problems } from './problems.ts';
 import { readYaml, type YamlSource } from './yaml.ts';
 
-/** A bundle as its file declares it, and where each value stands. */
+/** A bundle as its file declares it, where each value stands, and what is wrong with the text. */
 export interface Declared {
   readonly bundle: Bundle;
   /** `file:line:column  path`, of the key. */
@@ -24,13 +25,19 @@ export interface Declared {
   readonly asWritten: (path: Path, value: Json) => Json;
 }
 
+/** The same, of a text that may be wrong. */
+export interface Readable extends Declared {
+  /** What does not fit the schema was left out, and is told in the problems: what refers to it cannot be checked. */
+  readonly isPartial: boolean;
+}
+
 /**
  * Read the text of a bundle, strictly.
  *
- * Throws a BundleError with every problem that the text has by itself. What its names stand for is checked by loading.
+ * Adds every problem that the text has by itself, and returns the parts that fit. Throws a BundleError when none do. What
+ * names stand for is checked by loading.
  */
-export function declare(text: string, file: string, environment: Environment): Declared {
-  const problems = new Problems();
+export function declare(text: string, file: string, environment: Environment, problems: Problems): Readable {
   const expanded = expansion(environment, problems);
   const source = readYaml(text, file, problems, expanded.mapString);
   problems.throwIfAny();
@@ -42,14 +49,16 @@ export function declare(text: string, file: string, environment: Environment): D
       report(misfit, source, expanded, problems);
     }
   }
-  problems.throwIfAny();
-  const { place } = source;
+  const fitting = parsed.success ? undefined : fittingParts(source.value);
+  if (!parsed.success && fitting === undefined) problems.throwIfAny();
+  const real = fitting?.real ?? ((path: Path) => path);
   return {
-    bundle: parsed.data ?? {},
-    place,
-    quoted: (path, given) => quoted(expanded, path, given),
-    written: expanded.written,
-    asWritten: (path, given) => asWritten(expanded, path, given),
+    bundle: parsed.data ?? fitting?.bundle ?? {},
+    isPartial: !parsed.success,
+    place: (path) => source.place(real(path)),
+    quoted: (path, given) => quoted(expanded, real(path), given),
+    written: (path) => expanded.written(real(path)),
+    asWritten: (path, given) => asWritten(expanded, real(path), given),
   };
 }
 

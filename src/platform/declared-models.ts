@@ -3,7 +3,9 @@ import { nexusBlocks, type Path } from '../assembly/resolve.ts';
 import type { Bundle } from '../domain/bundle.ts';
 import type { DeclaredModel } from '../domain/declared-model.ts';
 import type { Declared } from './declare.ts';
-import { didYouMean, type Problems } from './problems.ts';
+import { KEY_VARIABLES } from '../adapters/models/keys.ts';
+import type { Environment } from './environment.ts';
+import { didYouMean, type Notices, type Problems } from './problems.ts';
 
 /** Every model that a bundle writes, wherever, with its place. */
 export function declaredModels(bundle: Bundle): readonly { readonly model: DeclaredModel; readonly at: Path }[] {
@@ -48,4 +50,46 @@ export function checkProviders(
       hint,
     });
   }
+}
+
+/** Adds servers without an address to `problems`, and what a call would miss in this place to `notices`. */
+export function checkReach(
+  { bundle, place }: Declared,
+  known: readonly string[],
+  environment: Environment,
+  problems: Problems,
+  notices: Notices,
+): void {
+  for (const { model, at } of declaredModels(bundle)) {
+    const { provider, api_key_env: named, base_url: url } = model;
+    if (provider === 'openai-compatible' && url === undefined) {
+      const wanted = 'base_url, where the server is';
+      problems.add('bundle_invalid', {
+        place: place([...at, 'provider']),
+        found: 'a server without an address',
+        wanted,
+      });
+    }
+    if (at.includes('supported_models')) continue; // a menu: what cannot be reached is told when it is picked
+    const usual = Object.hasOwn(KEY_VARIABLES, provider) ? KEY_VARIABLES[provider as keyof typeof KEY_VARIABLES] : []; // its own key
+    const variables: readonly string[] = named === undefined ? usual : [named];
+    const [first] = variables;
+    if (first !== undefined && variables.every((name) => (environment[name] ?? '').trim() === '')) {
+      const key = named === undefined ? 'provider' : 'api_key_env';
+      notices.add(place([...at, key]), `${first} is not set: ${provider} cannot be called without a key`);
+    }
+    if (!known.includes(provider) && !isInstalled(provider)) {
+      notices.add(place([...at, 'provider']), `no package of ${provider} is installed, such as @ai-sdk/${provider}`);
+    }
+  }
+}
+
+function isInstalled(provider: string): boolean {
+  return [`@ai-sdk/${provider}`, provider].some((name) => {
+    try {
+      return import.meta.resolve(name) !== '';
+    } catch {
+      return false;
+    }
+  });
 }

@@ -16,7 +16,7 @@ import { createAgentSource, type LoadedAgent } from './agent-source.ts';
 import { readText } from './bundle-files.ts';
 import { checkPlanning, checkRoles, checkStructure, checkToolChoice } from './check-bundle.ts';
 import { declare } from './declare.ts';
-import { checkProviders } from './declared-models.ts';
+import { checkProviders, checkReach } from './declared-models.ts';
 import type { Environment } from './environment.ts';
 import { explain, type Explained } from './explain.ts';
 import { grantOf } from './grant.ts';
@@ -70,14 +70,17 @@ export interface LoadedBundle {
  * Throws a BundleError with all that is wrong, or nothing starts half-configured. Modules are imported: their code runs.
  */
 export async function loadBundle(file: string, options: LoadOptions): Promise<LoadedBundle> {
-  const declared = declare(readText(file, file), file, options.environment);
-  const { bundle } = declared;
-  const folder = path.dirname(path.resolve(file));
   const problems = new Problems();
+  const declared = declare(readText(file, file), file, options.environment, problems);
+  const { bundle, isPartial } = declared;
+  const folder = path.dirname(path.resolve(file));
   const notices = new Notices();
   const { agents, defaultAgent } = agentsOf(bundle);
-  checkStructure(declared, agents, problems);
-  checkProviders(declared, [...KNOWN_PROVIDERS, 'auto'], problems);
+  // What was left out is missing where it is named: that would be told as a second mistake.
+  if (!isPartial) checkStructure(declared, agents, problems);
+  const providers = [...KNOWN_PROVIDERS, 'auto'];
+  checkProviders(declared, providers, problems);
+  checkReach(declared, providers, options.environment, problems, notices);
   const configs = options.plugins;
   const plugins = activePlugins(
     declared,
@@ -88,11 +91,11 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   const hasPlanner = plugins.some(({ id }) => id.startsWith('planner.'));
   const { groups, digests } = await loadToolGroups(agents, { ...options, declared, folder, problems, notices });
   const parts = agents.map((agent) => {
-    const { role, models } = checkRoles(declared, agent, problems, notices);
-    checkPlanning(declared, agent, hasPlanner, problems, notices);
+    const { role, models } = isPartial ? NO_ROLE : checkRoles(declared, agent, problems, notices);
+    if (!isPartial) checkPlanning(declared, agent, hasPlanner, problems, notices);
     checkSkills(declared, agent, folder, problems, notices);
     const granted = grantOf({ declared, agent, models, problems, groupOf: (entry) => groups.get(entry) });
-    checkToolChoice(declared, agent, granted.grant, problems, notices);
+    if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);
     const frame = frameOf(bundle, agent, { systemPrompt: files.prompt(agent), gateIterations, hasPlanner });
     return { frame, role, ...granted };
@@ -104,7 +107,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   ) {
     notices.add(file, 'no models are declared: the provider is chosen by the keys that there are');
   }
-  problems.throwIfAny();
+  problems.throwIfAny(file);
   const id = bundle.id ?? idOf(file);
   const revision = digest({ bundle: toJson(bundle), modules: digests, files: files.digests });
   const byId = new Map(parts.map((part): [string, LoadedAgent] => [part.frame.id, { bundle: id, revision, ...part }]));
@@ -147,6 +150,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     explain: (name) => explain(declared, agent(name)),
   };
 }
+
+const NO_ROLE = { role: '', models: [] } as const;
 
 function iterationsOf(plugins: readonly ActivePlugin[]): number | undefined {
   const config = plugins.find(({ id }) => id === 'gate.endless_loop')?.config;

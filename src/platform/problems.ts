@@ -43,10 +43,23 @@ export class Problems {
     return this.#found.length > 0;
   }
 
-  /** Throws a BundleError when anything was found. */
-  throwIfAny(): void {
-    if (this.#found.length > 0) throw new BundleError(this.#found);
+  /** Throws a BundleError when anything was found, in the order of the file where one is given. */
+  throwIfAny(file?: string): void {
+    if (this.#found.length === 0) return;
+    throw new BundleError(file === undefined ? this.#found : inOrder(this.#found, file));
   }
+}
+
+/** By the places in a file; what stands elsewhere comes last. */
+function inOrder(problems: readonly TreadleError[], file: string): readonly TreadleError[] {
+  const at = ({ detail: { place = '' } }: TreadleError): readonly [number, number] => {
+    const [, line, column] = (place.startsWith(file) && /^:(\d+):(\d+)/.exec(place.slice(file.length))) || [];
+    return line === undefined ? [Infinity, 0] : [Number(line), Number(column)];
+  };
+  return problems.toSorted((left, right) => {
+    const [one, other] = [at(left), at(right)];
+    return one[0] === other[0] ? one[1] - other[1] : one[0] - other[0];
+  });
 }
 
 /** `did you mean …` when one of the names is close to what was written, else nothing. */

@@ -3,7 +3,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { loadBundle } from '../../src/platform/load.ts';
-import { effective, inFolder, load, loadOptions, problemsOf } from '../support/bundles.ts';
+import { effective, inFolder, load, loadOptions, noticesOf, problemsOf } from '../support/bundles.ts';
 
 const withFile = (name: string) => `config: {react: {main: {system_prompt_file: ${name}}}}`;
 
@@ -81,7 +81,7 @@ test('a variable called like a method of objects is not set', async () => {
 
 test('every edit that means something changes the revision, and a comment does not', async () => {
   const yaml = `models: {balanced: {provider: scripted, script: ./a.json}}\n${withFile('main.md')}\n`;
-  const files = { 'main.md': 'You add.', 'a.json': '[]' };
+  const files = { 'main.md': 'You add.', 'a.json': '[{}]' };
   const { revision } = await load(yaml, files);
   const same = await load(`# a comment\n${yaml}`, files);
   const edits = [
@@ -95,8 +95,31 @@ test('every edit that means something changes the revision, and a comment does n
 
 test('the script of a model stays relative to the bundle', async () => {
   const yaml = 'models: {balanced: {provider: scripted, script: ./a.json}}';
-  const { models } = await effective(await load(yaml, { 'a.json': '[]' }));
+  const { models } = await effective(await load(yaml, { 'a.json': '[{}]' }));
   assert.deepEqual(models, [{ provider: 'scripted', model: 'scripted', options: { script: './a.json' } }]);
+});
+
+test('a script that is no JSON or no script is refused', async () => {
+  const yaml = 'models: {balanced: {provider: scripted, script: ./a.json}}';
+  assert.equal(
+    (await problemsOf(yaml, { 'a.json': '[{"text":\n  oh}]' })).replace(/; .*\(/, ' ('),
+    'app.yaml:1:41  models.balanced.script: found "./a.json", which is not JSON, wanted valid JSON (script_invalid)',
+  );
+  assert.match(
+    await problemsOf(yaml, { 'a.json': '[{"txt":"hi"}]' }),
+    /models\.balanced\.script: .*\(script_invalid\)$/,
+  );
+  assert.match(await problemsOf(yaml), /no such file as "\.\/a\.json".*\(bundle_unreadable\)$/);
+});
+
+test('a key that is not set and a package that is not there are remarks', async () => {
+  const yaml = 'models: {balanced: [{provider: openai, model: x}, {provider: nobody-sells-this, model: y}]}';
+  const said = noticesOf(await load(yaml)).map((one) => one.replace(/^.*?: /, ''));
+  assert.deepEqual(said, [
+    'OPENAI_API_KEY is not set: openai cannot be called without a key',
+    'no package of nobody-sells-this is installed, such as @ai-sdk/nobody-sells-this',
+  ]);
+  assert.deepEqual(noticesOf(await load(yaml, {}, { environment: { OPENAI_API_KEY: 'k' } })).length, 1);
 });
 
 test('skills that are there are refused, and a folder without any is a remark', async () => {

@@ -349,7 +349,23 @@ id: b
 `,
     says: [
       'app.yaml:1:31  plugins["gate.endless_loop"].max_iterations: found number 0, wanted at least 1 (plugin_config)',
-      'app.yaml:1:50  plugins["gate.endless_loop"].every: found a key that gate.endless_loop does not read (plugin_config)',
+      'app.yaml:1:50  plugins["gate.endless_loop"].every: found a key that gate.endless_loop does not read, wanted one of max_iterations, warning_at (plugin_config)',
+    ],
+  },
+  {
+    title: 'a slip in a key of a plugin',
+    yaml: `plugins: {gate.endless_loop: {max_iteration: 5}}
+`,
+    says: [
+      'app.yaml:1:31  plugins["gate.endless_loop"].max_iteration: found a key that gate.endless_loop does not read; did you mean max_iterations (plugin_config)',
+    ],
+  },
+  {
+    title: 'a compatible server without an address',
+    yaml: `models: {balanced: {provider: openai-compatible, model: x}}
+`,
+    says: [
+      'app.yaml:1:21  models.balanced.provider: found a server without an address, wanted base_url, where the server is (bundle_invalid)',
     ],
   },
   {
@@ -546,4 +562,32 @@ test('no secret is quoted, wherever the variable stands', async () => {
     assert.match(said, /\$\{SECRET\}/, yaml);
     assert.doesNotMatch(said, /hunter2/, yaml);
   }
+});
+
+test('what does not fit is left out, and the rest is checked, at the places of the file', async () => {
+  const said = await problemsOf(`prices: {a: 1}
+mcp: {}
+surfaces:
+  as_consumer:
+    agents:
+      main:
+        tools:
+          - {name: s, kind: mcp}
+          - {name: m, kind: module, module: builtin/maths}
+          - {name: r, kind: module, module: ./r.ts}
+          - {name: c, kind: module, module: builtin/math, allowed: [calculat]}
+plugins: {active: [planner.statc]}
+`);
+  assert.deepEqual(
+    said.split('\n').map((line) => line.slice(0, line.indexOf(': found'))),
+    [
+      'app.yaml:1:1  prices',
+      'app.yaml:2:1  mcp',
+      'app.yaml:8:23  surfaces.as_consumer.agents.main.tools[0].kind',
+      'app.yaml:9:37  surfaces.as_consumer.agents.main.tools[1].module',
+      'app.yaml:10:37  surfaces.as_consumer.agents.main.tools[2].module',
+      'app.yaml:11:69  surfaces.as_consumer.agents.main.tools[3].allowed[0]',
+      'app.yaml:12:20  plugins.active[0]',
+    ],
+  );
 });

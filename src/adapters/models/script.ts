@@ -234,8 +234,9 @@ function pattern(source: string, place: string): RegExp {
 
 function invalid(place: string, error: z.ZodError): TreadleError {
   const [issue] = error.issues;
+  const at = issue?.path.join('.') ?? '';
   return new TreadleError('script_invalid', {
-    place: `${place}: ${issue === undefined ? '' : issue.path.join('.')}`,
+    place: at === '' ? place : `${place}: ${at}`,
     found: issue?.message ?? 'something else',
     wanted: 'a script: a list of replies, {"replies"} or {"turns"}',
   });
