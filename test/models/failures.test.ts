@@ -61,6 +61,9 @@ for (const provider of providers) {
         assert.equal(failure.class, expected);
         assert.equal(failure.status, status);
         assert.ok(failure.message.includes(message), failure.message);
+        const { provider: who, model } = WIRE_MODELS[provider];
+        assert.ok(failure.message.startsWith(`${who}/${model}: `), failure.message);
+        assert.ok(failure.message.endsWith(`(HTTP ${status})`), failure.message);
       });
     }
 
@@ -68,6 +71,14 @@ for (const provider of providers) {
       const page = new TextEncoder().encode('<html><body>502 Bad Gateway</body></html>');
       const fetch = serve(page, Infinity, { status: 502, headers: { 'content-type': 'text/html' } });
       assert.equal(failureOf(await replay(provider, fetch)).class, 'server');
+    });
+
+    test('a page of a server that is no model server is a protocol failure that names it', async () => {
+      const page = new TextEncoder().encode('<html><body>Welcome</body></html>');
+      const fetch = serve(page, Infinity, { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });
+      const failure = failureOf(await replay(provider, fetch));
+      assert.equal(failure.class, 'protocol');
+      assert.match(failure.message, /the server at https?:\/\/\S+ did not answer .* text\/html/);
     });
 
     test('the wait that a provider asks for is passed on', async () => {

@@ -6,6 +6,8 @@ import type { ModelFailure } from '../../domain/model.ts';
 type FailureClass = ModelFailure['class'];
 
 export interface FailureContext {
+  /** `provider/model`. */
+  readonly name: string;
   /** Where the model is, for the message of a server that does not answer. */
   readonly url: string | undefined;
   /** Never to appear in a message. */
@@ -22,10 +24,12 @@ export function failureOf(error: unknown, context: FailureContext): ModelFailure
   const message = unreachable
     ? `No answer from ${publicUrl(context.url)}: ${found.cause ?? found.message}`
     : found.message;
+  const { status } = found;
+  const http = APICallError.isInstance(error) && status !== undefined ? ` (HTTP ${status})` : '';
   return {
     class: failureClass,
-    message: clean(message, context.secrets),
-    ...(found.status !== undefined && { status: found.status }),
+    message: clean(unreachable ? message : `${context.name}: ${message}${http}`, context.secrets),
+    ...(status !== undefined && { status }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }
@@ -170,7 +174,7 @@ function clean(message: string, secrets: readonly string[]): string {
 }
 
 /** Scheme, host and path: a query may hold a key. */
-function publicUrl(url: string | undefined): string {
+export function publicUrl(url: string | undefined): string {
   if (url === undefined || !URL.canParse(url)) return 'the server';
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname === '/' ? '' : pathname}`;
