@@ -155,6 +155,10 @@ async function askQuestion({ choices = [] }: HeldRequest, person: Person): Promi
     const typed = await person.ask(`  ${person.colors.yellow('answer')}${hint} `);
     if (typed === undefined) return undefined;
     const text = typed.trim();
+    if (isNoChoice(text, choices)) {
+      say(person, `There is no ${text}: type a number from 1 to ${choices.length}, or words.`);
+      continue;
+    }
     if (text !== '') return { decision: 'reply', text: chosen(text, choices) };
     say(person, 'It waits for an answer. Ctrl-C leaves it open for later.');
   }
@@ -163,6 +167,17 @@ async function askQuestion({ choices = [] }: HeldRequest, person: Person): Promi
 /** The choice that a number stands for; any other words as they are. */
 export function chosen(text: string, choices: readonly string[]): string {
   return /^\d{1,2}$/.test(text) ? (choices[Number(text) - 1] ?? text) : text;
+}
+
+/** A number that stands for none of the choices: a slip, and no answer. */
+export function isNoChoice(text: string, choices: readonly string[]): boolean {
+  const number = /^\d+$/.test(text.trim()) ? Number(text) : undefined;
+  return (
+    number !== undefined &&
+    choices.length > 0 &&
+    (number < 1 || number > choices.length) &&
+    !choices.includes(text.trim())
+  );
 }
 
 function argumentsOf(request: HeldRequest, turn: Turn): string {

@@ -1,3 +1,4 @@
+import { commandName } from './command-name.ts';
 import { systemClock } from '../base/clock.ts';
 import { openRequests, type Conversation } from '../domain/conversation.ts';
 import { emptyTimeline, project } from '../domain/timeline.ts';
@@ -87,7 +88,7 @@ class ChatSession {
       const outcome = await left;
       this.#progress.stop();
       if (this.#state !== 'idle' && this.#id !== undefined) {
-        this.#say(`The run is kept as it is. Go on with: treadle chat --conversation ${shortId(this.#id)}`);
+        this.#say(`The run is kept as it is. Go on with: ${commandName()} chat --conversation ${shortId(this.#id)}`);
       }
       return outcome;
     } finally {
@@ -122,11 +123,11 @@ class ChatSession {
         if (typed.name !== '/steer' || this.#state !== 'working') this.#echo(text);
         this.#command(typed.name, typed.rest);
         return;
-      case 'unknown':
+      case 'unknown': {
+        const near = didYouMean(typed.name, Object.keys(CHAT_COMMANDS));
         this.#echo(text);
-        this.#say(
-          `There is no ${typed.name}; ${didYouMean(typed.name, Object.keys(CHAT_COMMANDS)) ?? '/help lists what there is'}.`,
-        );
+        this.#say(`There is no ${typed.name}; ${near === undefined ? '/help lists what there is.' : `${near}?`}`);
+      }
     }
   }
 

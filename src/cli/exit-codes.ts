@@ -13,7 +13,7 @@ export const EXIT_CODES = {
   waiting: { code: 5, about: 'the run waits for a person; `treadle resume` goes on' },
   stopped: { code: 6, about: 'somebody else stopped the run; `treadle resume` goes on' },
   bug: { code: 70, about: 'a fault of Treadle itself' },
-  log: { code: 74, about: 'the log cannot be read or written' },
+  log: { code: 74, about: 'the log cannot be read or written, or the output cannot be written' },
   busy: { code: 75, about: 'another process has the run or the log; try again later' },
   timeout: { code: 124, about: 'the time given with --timeout was over' },
   hangup: { code: 129, about: 'the terminal went away; the run can be resumed' },

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { commandName } from './command-name.ts';
 import path from 'node:path';
 import process from 'node:process';
 import { systemClock } from '../base/clock.ts';
@@ -36,6 +38,14 @@ export async function openLog({ memory = false, data, environment }: LogOptions)
     return { log: createMemoryLog({ clock: systemClock }), file: undefined };
   }
   const folder = dataFolder({ named: data, environment, directory: process.cwd() });
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new TreadleError('log_unavailable', {
+      place: folder,
+      found: 'a file',
+      wanted: 'a folder',
+      hint: 'name another one with --data or TREADLE_DATA, or keep nothing with --memory',
+    });
+  }
   makeDataFolder(folder);
   const file = path.join(folder, LOG_FILE);
   const { openSqliteLog } = await import('../adapters/stores/sqlite.ts');
@@ -73,7 +83,7 @@ export async function findRun(log: Pick<Log, 'find' | 'list'>, named: string): P
     throw new TreadleError('conversation_unknown', {
       found: 'an empty log',
       wanted: 'a run',
-      hint: 'start one with `treadle chat`',
+      hint: `start one with \`${commandName()} chat\``,
     });
   }
   const exact = await log.find(named);
@@ -88,7 +98,10 @@ export async function findRun(log: Pick<Log, 'find' | 'list'>, named: string): P
   const [match, other] = matches;
   if (match !== undefined && other === undefined) return match;
   if (match === undefined) {
-    throw new TreadleError('conversation_unknown', { found: JSON.stringify(named), hint: 'see `treadle list`' });
+    throw new TreadleError('conversation_unknown', {
+      found: JSON.stringify(named),
+      hint: `see \`${commandName()} list\``,
+    });
   }
   const some = matches.slice(0, MOST_MATCHES).map((row) => row.id);
   throw new TreadleError('usage', {

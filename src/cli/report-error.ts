@@ -1,3 +1,4 @@
+import { commandName } from './command-name.ts';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -71,7 +72,10 @@ function bugBlock(error: unknown, { colors, columns, debug }: ErrorLook): string
   if (debug) return [...lines, colors.dim(stackOf(error))];
   const file = writeStack(error);
   const where = file === undefined ? 'Run it again with --debug to see where.' : `Where it happened is in ${file}`;
-  return [...lines, ...wrap(`${where} Nothing in the log is lost: see \`treadle list\`.`, { columns, first: '  ' })];
+  return [
+    ...lines,
+    ...wrap(`${where} Nothing in the log is lost: see \`${commandName()} list\`.`, { columns, first: '  ' }),
+  ];
 }
 
 function writeStack(error: unknown): string | undefined {

@@ -15,8 +15,10 @@ export async function main(given: readonly string[], version: string): Promise<v
   // A reader that has seen enough, such as `head`, is no fault of anybody.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      process.exit(EXIT_CODES.completed.code);
+      if (error.code === 'EPIPE') process.exit(EXIT_CODES.completed.code);
+      const why = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
+      if (stream === process.stdout) process.stderr.write(`✗ What was to be printed could not be written: ${why}.\n`);
+      process.exit(EXIT_CODES.log.code);
     });
   }
   const debug = given.includes('--debug') || (environment['TREADLE_DEBUG'] ?? '') !== '';
@@ -56,8 +58,10 @@ function usageError({ code, message }: CommanderError, program: Command): Treadl
       : didYouMean(
           unknown,
           program.commands.map((one) => one.name()),
-        );
-  const better = hint === undefined ? near : `did you mean ${hint}`;
+        )?.concat('?');
+  if (code === 'commander.unknownOption' && /'-(\d|.*\s)/.test(said))
+    return new TreadleError('usage', { found: said, hint: 'put -- before it where it is text' });
+  const better = hint === undefined ? near : `did you mean ${hint}?`;
   return new TreadleError('usage', { found: said, hint: better ?? 'see treadle --help' });
 }
 

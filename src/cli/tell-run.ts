@@ -1,3 +1,4 @@
+import { commandName } from './command-name.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import { statusOf } from '../domain/run.ts';
 import type { Context } from './context.ts';
@@ -90,6 +91,6 @@ function troubleLines(
   const resumable = conversation.turn !== undefined || turn?.end?.status === 'stopped';
   return [
     `✗ ${harmless(why)}`,
-    resumable ? `  Go on with: treadle resume ${id}` : `  What happened: treadle show ${id}`,
+    resumable ? `  Go on with: ${commandName()} resume ${id}` : `  What happened: ${commandName()} show ${id}`,
   ];
 }

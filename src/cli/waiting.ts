@@ -1,3 +1,4 @@
+import { commandName } from './command-name.ts';
 import { openRequests, type Conversation } from '../domain/conversation.ts';
 import { requestLines } from './approval.ts';
 import { shortId } from './open.ts';
@@ -16,7 +17,7 @@ export function waitingLines(
   const { turn, id } = conversation;
   if (turn === undefined) return [];
   const requests = openRequests(turn);
-  const command = `treadle resume ${shortId(id)}${data === undefined ? '' : ` --data ${quoted(data)}`}`;
+  const command = `${commandName()} resume ${shortId(id)}${data === undefined ? '' : ` --data ${quoted(data)}`}`;
   const lines = [`Run ${id} waits for a person:`, ''];
   for (const request of requests) lines.push(...requestLines(request, turn, { colors, columns }), '');
   lines.push('Go on with');

@@ -108,7 +108,7 @@ describe('treadle show and list', { concurrency: 2 }, () => {
   it('says in words that there are no runs', async (t) => {
     const ran = await treadle(['list'], { cwd: workplace(t) });
     assert.deepEqual([ran.code, ran.out], [0, '']);
-    assert.match(ran.err, /No runs in .*treadle\.db[\s\S]*treadle chat/);
+    assert.match(ran.err, /No runs in .*treadle\.db[\s\S]* chat/);
   });
 
   it('colours only what FORCE_COLOR asks for, and never under NO_COLOR', async () => {

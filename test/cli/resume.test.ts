@@ -67,6 +67,9 @@ describe('treadle resume', { concurrency: 2 }, () => {
   it('answers a question with the number of a choice', async (t) => {
     const cwd = workplace(t);
     assert.equal((await treadle(['run', OUTCOMES, 'colour'], { cwd })).code, 5);
+    const slip = await treadle(['resume', 'last', '--reply', '3'], { cwd });
+    assert.equal(slip.code, 2);
+    assert.match(slip.err, /from 1 to 2/);
     const ran = await treadle(['resume', 'last', '--reply', '2'], { cwd });
     assert.deepEqual([ran.code, ran.out], [0, 'You like blue.\n']);
   });
@@ -133,7 +136,7 @@ describe('treadle resume', { concurrency: 2 }, () => {
 
   it('says so when it cannot tell which run is meant', async (t) => {
     const cwd = workplace(t);
-    assert.match((await treadle(['resume', 'last'], { cwd })).err, /treadle chat/);
+    assert.match((await treadle(['resume', 'last'], { cwd })).err, / chat/);
     await Promise.all([treadle(['run', OUTCOMES, 'one'], { cwd }), treadle(['run', OUTCOMES, 'two'], { cwd })]);
     const ran = await treadle(['resume', 'run_'], { cwd });
     assert.equal(ran.code, 2);

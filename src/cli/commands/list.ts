@@ -1,3 +1,4 @@
+import { commandName } from '../command-name.ts';
 import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { RUN_STATUSES, statusKind, type RunStatus } from '../../domain/status.ts';
@@ -32,7 +33,7 @@ export async function list({ terminal, environment }: Context, options: ListOpti
       if (rows.length === limit) terminal.err.write(`The newest ${limit}; --limit shows more.\n`);
     } else {
       terminal.err.write(`No runs${status === undefined ? '' : ' like that'} in ${file}.\n`);
-      if (status === undefined) terminal.err.write('Start one with: treadle chat\n');
+      if (status === undefined) terminal.err.write(`Start one with: ${commandName()} chat\n`);
     }
     return 'completed';
   } finally {

@@ -1,8 +1,9 @@
+import { commandName } from '../command-name.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json.ts';
 import { openRequests, type Conversation } from '../../domain/conversation.ts';
 import type { Answer, Conversations } from '../../platform/conversations.ts';
-import { chosen } from '../approval.ts';
+import { chosen, isNoChoice } from '../approval.ts';
 import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
 import type { Outcome } from '../exit-codes.ts';
@@ -86,7 +87,7 @@ async function goOn(
     place: shortId(id),
     found: end === undefined ? 'a run in which nothing was said' : `a run that has ended: ${end.status}`,
     wanted: 'one that waits, was stopped or was cut short',
-    hint: `say something with --text, or read it with \`treadle show ${shortId(id)}\``,
+    hint: `say something with --text, or read it with \`${commandName()} show ${shortId(id)}\``,
   });
 }
 
@@ -104,7 +105,7 @@ function answersOf(
       place: option,
       found: open.length === 0 ? 'a run that waits for nobody' : 'no request, and several are open',
       wanted: open.length === 0 ? undefined : open.map((one) => one.request).join(' or '),
-      hint: open.length === 0 ? `see \`treadle show ${shortId(conversation.id)}\`` : undefined,
+      hint: open.length === 0 ? `see \`${commandName()} show ${shortId(conversation.id)}\`` : undefined,
     });
   };
   if (note !== undefined && reject.length === 0) {
@@ -126,6 +127,13 @@ function answersOf(
     const [named, words] = pair(reply, '--reply');
     const request = only(named, '--reply');
     const choices = conversation.turn?.requests.find((one) => one.request === request)?.choices ?? [];
+    if (isNoChoice(words, choices)) {
+      throw new TreadleError('usage', {
+        place: '--reply',
+        found: words,
+        wanted: `a number from 1 to ${choices.length}, or words`,
+      });
+    }
     answers.push({ request, decision: 'reply', text: chosen(words, choices), by });
   }
   checkOnce(answers);
