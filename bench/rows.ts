@@ -253,12 +253,11 @@ export const rows: readonly Row[] = [
   {
     id: 'waiting',
     label: '100,000 waiting conversations',
-    source: 'none',
-    metric: '',
+    source: 'startup',
+    metric: 'waiting',
     unit: 'MB',
     aim: 'no memory',
-    met: () => undefined,
-    note: 'comes with approvals',
+    met: plain(10), // two starts of one process differ by some MB; 100,000 folds would be hundreds
   },
   {
     id: 'heap',

@@ -1,7 +1,7 @@
 // What a fresh process pays: milliseconds over an empty node process, in interleaved rounds with a warm page cache.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -36,6 +36,8 @@ export async function measureStartup(peers: readonly SubjectInfo[], rounds: numb
       bySubject.set(start.subject, [...(bySubject.get(start.subject) ?? []), ms - empty]);
     }
   }
+  const waiting = spawnSync(process.execPath, [path.join(import.meta.dirname, 'waiting.ts')], { encoding: 'utf8' });
+  if (waiting.status === 0) numbers.set('waiting', new Map([['Treadle', [Number(waiting.stdout)]]]));
   return numbers;
 }
 
@@ -43,6 +45,7 @@ export async function measureStartup(peers: readonly SubjectInfo[], rounds: numb
 export function compile(): string | undefined {
   const dist = path.join(root, 'node_modules/.cache/treadle-bench/dist');
   mkdirSync(dist, { recursive: true });
+  copyFileSync(path.join(root, 'package.json'), path.join(dist, '../package.json')); // where the command reads its version
   const typescript = path.dirname(createRequire(import.meta.url).resolve('typescript/package.json'));
   const args = [path.join(typescript, 'bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', dist];
   return spawnSync(process.execPath, args, { cwd: root, stdio: 'ignore' }).status === 0 ? dist : undefined;
@@ -59,6 +62,9 @@ function treadleStarts(): Start[] {
   add('loop/drive.js', (file) => ({ metric: 'loop', args: importing(pathToFileURL(file).href) }));
   add('index.js', (file) => ({ metric: 'all', args: importing(pathToFileURL(file).href) }));
   add('cli/main.js', (file) => ({ metric: 'version', args: [file, '--version'] }));
+  const bundle = path.join(root, 'agents/exposure.yaml');
+  const once = ['run', bundle, '8k in 10k', '--memory', '--quiet'];
+  add('cli/main.js', (file) => ({ metric: 'oneShot', args: [file, ...once], toFirstByte: true }));
   return starts;
 }
 
