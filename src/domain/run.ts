@@ -1,4 +1,4 @@
-import { openRequests, type Conversation } from './conversation.ts';
+import { openActions, openRequests, type Conversation } from './conversation.ts';
 import type { RunStatus } from './status.ts';
 
 /** What a run says of itself from outside: a fold, so that it cannot disagree with the log. */
@@ -8,7 +8,7 @@ export function statusOf(conversation: Conversation): RunStatus {
     if (conversation.inbox.length > 0) return 'initializing';
     return conversation.turns.at(-1)?.end?.status ?? 'initializing';
   }
-  const actions = turn.current?.actions.filter((one) => one.observation === undefined) ?? [];
+  const actions = openActions(turn);
   const open = openRequests(turn);
   const movable = actions.some((one) => !open.some((request) => request.action === one.action.id));
   if (open.length > 0 && !movable) {

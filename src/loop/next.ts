@@ -1,6 +1,7 @@
 import { unreachable } from '../base/assert.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import {
+  openActions,
   openRequests,
   type ActionState,
   type Attempt,
@@ -51,7 +52,7 @@ export interface Backoff {
 export function next(conversation: Conversation): Command {
   const { turn } = conversation;
   if (turn === undefined) return conversation.inbox.length > 0 ? { type: 'start_turn' } : { type: 'rest' };
-  const open = turn.current?.actions.filter((one) => one.observation === undefined) ?? [];
+  const open = openActions(turn);
   const unsettled = open.length > 0 || openRequests(turn).length > 0;
 
   if (turn.cancel !== 'none')
