@@ -1,0 +1,30 @@
+import type { Usage } from '../../domain/usage.ts';
+import type { MaybePromise } from '../../base/promise.ts';
+import type { Cost } from './snapshot.ts';
+
+export type UsageKey = 'user' | 'agent' | 'model' | 'day';
+
+export interface UsageQuery {
+  readonly by: UsageKey;
+  /** Days in UTC, `2026-07-31`, both included. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export interface UsageRow {
+  readonly key: string;
+  readonly calls: number;
+  readonly usage: Usage;
+  /** Absent when any part of it is unknown. */
+  readonly cost?: Cost;
+}
+
+/** What was spent, by model call. Where there is none, tokens are counted from the logs and money is unknown. */
+export interface UsageLedger {
+  /** Of a run and all below it. Undefined: unknown. */
+  costOf(runId: string): MaybePromise<Cost | undefined>;
+  /** Sums of one tenant, and of one user where given. */
+  sum(
+    query: UsageQuery & { readonly tenant: string; readonly userId?: string | undefined },
+  ): MaybePromise<readonly UsageRow[]>;
+}
