@@ -26,7 +26,7 @@ export function story(row: ConversationRow, entries: readonly Entry[], options: 
   ];
   if (entries.length === 0) return [...lines, '', '  Nothing was said yet.'];
   for (const entry of entries) {
-    const told = tellEntry(entry, options);
+    const told = tellEntry(entry, entries, options);
     // Parts of one model call stand together.
     const isLoose = entry.role !== 'thinking' && entry.role !== 'action' && entry.role !== 'notice';
     if (isLoose) lines.push('');
@@ -35,7 +35,7 @@ export function story(row: ConversationRow, entries: readonly Entry[], options: 
   return lines;
 }
 
-function tellEntry(entry: Entry, options: StoryOptions): string[] {
+function tellEntry(entry: Entry, entries: readonly Entry[], options: StoryOptions): string[] {
   const { colors, columns } = options;
   const body = (text: string, dim = false): string[] =>
     wrap(harmless(text), { columns, first: '  ' }).map((line) => (dim ? colors.dim(line) : line));
@@ -76,8 +76,8 @@ function tellEntry(entry: Entry, options: StoryOptions): string[] {
       const trouble = endInWords(data, 'command');
       return [
         ...(trouble === undefined ? [] : body(trouble).map(colors.red)),
-        ...wrap(`${data.status} · ${endLine(data)}`, { columns, first: '■ ', rest: '  ' }).map((line, index) =>
-          index === 0 ? paint('■') + colors.dim(line.slice(1)) : colors.dim(line),
+        ...wrap(`${data.status} · ${endLine(entry, entries)}`, { columns, first: '■ ', rest: '  ' }).map(
+          (line, index) => (index === 0 ? paint('■') + colors.dim(line.slice(1)) : colors.dim(line)),
         ),
       ];
     }

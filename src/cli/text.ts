@@ -48,6 +48,9 @@ export interface WrapOptions {
   readonly rest?: string;
 }
 
+/** A space at which `wrap` breaks no line; it comes out as a plain one. */
+export const UNBROKEN = '\u00a0';
+
 /** Lines of at most `columns`, broken at spaces where there are any; the text's own line breaks stay. */
 export function wrap(text: string, { columns, first = '', rest = first }: WrapOptions): string[] {
   const lines: string[] = [];
@@ -55,7 +58,7 @@ export function wrap(text: string, { columns, first = '', rest = first }: WrapOp
   let used = widthOf(first);
   let isEmpty = true;
   const next = (): void => {
-    lines.push(line.trimEnd());
+    lines.push(line.replaceAll(UNBROKEN, ' ').trimEnd());
     line = rest;
     used = widthOf(rest);
     isEmpty = true;

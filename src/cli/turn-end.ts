@@ -1,9 +1,13 @@
-import type { EntryOf } from '../domain/entry.ts';
+import type { Entry, EntryOf } from '../domain/entry.ts';
 import { inputTokens, outputTokens } from '../domain/usage-sum.ts';
-import { counted, duration } from './text.ts';
+import { counted, duration, UNBROKEN } from './text.ts';
 
-/** Calls, actions, tokens and time of a turn. */
-export function endLine({ iterations, toolCalls, usage, ms }: EntryOf<'end'>['data']): string {
+/** Calls, actions, tokens and time of a turn. Each figure keeps its unit beside it when the line is wrapped. */
+export function endLine({ turn, data }: EntryOf<'end'>, entries: readonly Entry[]): string {
+  const { iterations, toolCalls, usage, ms } = data;
+  const others = entries.filter(
+    (one) => one.role === 'action' && one.turn === turn && one.data.observation?.outcome !== 'ok',
+  ).length;
   const read = inputTokens(usage);
   const written = outputTokens(usage);
   const cached =
@@ -14,8 +18,11 @@ export function endLine({ iterations, toolCalls, usage, ms }: EntryOf<'end'>['da
     read + written === 0
       ? []
       : [`${read.toLocaleString('en-US')} tokens in${cached}, ${written.toLocaleString('en-US')} out`];
-  const actions = toolCalls === 0 ? [] : [counted(toolCalls, 'action')];
-  return [counted(iterations, 'model call'), ...actions, ...tokens, duration(ms)].join(' · ');
+  const asked = toolCalls + others;
+  const actions = asked === 0 ? [] : [counted(asked, 'action') + (others === 0 ? '' : `, ${others} without success`)];
+  return [counted(iterations, 'model call'), ...actions, ...tokens, duration(ms)]
+    .map((one) => one.replaceAll(' ', UNBROKEN))
+    .join(' · ');
 }
 
 /** What a person has to know of an end that is not an answer, and what to do about it. */

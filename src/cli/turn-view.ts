@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import type { EntryOf } from '../domain/entry.ts';
 import type { EventOf, TreadleEvent } from '../domain/event.ts';
-import { emptyTimeline, entriesSince, project, type Timeline } from '../domain/timeline.ts';
+import { emptyTimeline, entriesOf, entriesSince, project, type Timeline } from '../domain/timeline.ts';
 import { actionCard } from './action-card.ts';
 import { createProse, type Prose } from './prose.ts';
 import type { Screen } from './screen.ts';
@@ -194,20 +194,21 @@ export class TurnView {
     );
   }
 
-  #end({ data }: EntryOf<'end'>): void {
+  #end(entry: EntryOf<'end'>): void {
     const { colors, columns } = this.#options;
     this.#endProse();
     this.#streamed = '';
     this.#setPhase(undefined);
     if (this.#options.showsAnswer === false) return;
-    const trouble = endInWords(data, 'chat');
+    const trouble = endInWords(entry.data, 'chat');
     if (trouble !== undefined) {
       this.space();
       const [first = '', ...rest] = wrap(trouble, { columns: columns(), first: INDENT, rest: INDENT });
       this.#lines(colors.red(first), ...rest.map((line) => colors.red(line)));
     }
     this.space();
-    this.#lines(colors.dim(`${INDENT}${endLine(data)}`));
+    const line = endLine(entry, entriesOf(this.#timeline));
+    this.#lines(...wrap(line, { columns: columns(), first: INDENT }).map((one) => colors.dim(one)));
   }
 
   #status({ at, payload: { state, detail } }: EventOf<'io.status'>): void {

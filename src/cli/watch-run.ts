@@ -1,6 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { openRequests, type Conversation } from '../domain/conversation.ts';
+import { emptyTimeline, project, type Timeline } from '../domain/timeline.ts';
 import type { Platform } from '../platform/platform.ts';
 import { askRequests } from './approval.ts';
 import type { Context } from './context.ts';
@@ -52,21 +53,25 @@ export async function watchRun(
   const progress = createProgress((line) => {
     terminal.err.write(line === undefined ? '\r\x1b[K' : `\r\x1b[K${terminal.errColors.dim(line)}`);
   });
-  const view = new TurnView({
-    screen: {
-      ...screen,
-      lines(...lines) {
-        progress.stop();
-        screen.lines(...lines);
+  const view = new TurnView(
+    {
+      screen: {
+        ...screen,
+        lines(...lines) {
+          progress.stop();
+          screen.lines(...lines);
+        },
+      },
+      colors: terminal.errColors,
+      columns: terminal.columns,
+      showsAnswer: false,
+      onPhase: (phase) => {
+        progress.phase(phase);
       },
     },
-    colors: terminal.errColors,
-    columns: terminal.columns,
-    showsAnswer: false,
-    onPhase: (phase) => {
-      progress.phase(phase);
-    },
-  });
+    // What was asked for before this process came is shown when its result does.
+    isWatched ? await timelineSoFar(platform.conversations, id) : undefined,
+  );
   const off = platform.bus.on('*', (event) => {
     if (isWatched && event.conversationId === id) view.hear(event);
   });
@@ -96,6 +101,12 @@ export async function watchRun(
     off();
     if (isWatched) progress.stop();
   }
+}
+
+async function timelineSoFar(conversations: Platform['conversations'], id: string): Promise<Timeline> {
+  let timeline = emptyTimeline;
+  for await (const fact of conversations.facts(id)) timeline = project(timeline, fact);
+  return timeline;
 }
 
 const WAITS = 'waiting for the process that has it';

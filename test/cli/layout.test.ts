@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import pc from 'picocolors';
+import type { Entry } from '../../src/domain/entry.ts';
 import { readTyped } from '../../src/cli/chat-commands.ts';
 import { parseDuration } from '../../src/cli/drive-run.ts';
 import { createProse, prose } from '../../src/cli/prose.ts';
+import { endLine } from '../../src/cli/turn-end.ts';
 import { ago, duration, harmless, oneLine, widthOf, wrap } from '../../src/cli/text.ts';
 
 const plain = pc.createColors(false);
@@ -39,6 +41,27 @@ describe('laying out text', () => {
 
   it('shows what could move the cursor or hide text', () => {
     assert.equal(harmless('a\x1b[2Jb\u202ec\r\nd\te'), 'a␛[2Jb\\u202ec\nd\te');
+  });
+
+  it('counts the actions of a turn that did not succeed, and leaves no unit alone on a line', () => {
+    const placed = { position: 1, revision: 1, at: 0, turn: 2, text: '' };
+    const action = (id: string, turn: number): Entry => ({
+      ...placed,
+      id,
+      turn,
+      role: 'action',
+      data: {
+        name: 'pay',
+        arguments: {},
+        state: 'done',
+        observation: { outcome: 'refused' },
+        verdicts: [],
+        requests: [],
+      },
+    });
+    const data = { status: 'completed', stop: 'finished', iterations: 2, toolCalls: 1, usage: {}, ms: 3_400 } as const;
+    const line = endLine({ ...placed, id: 'end', role: 'end', data }, [action('a', 1), action('b', 2)]);
+    assert.deepEqual(wrap(line, { columns: 30 }), ['2 model calls ·', '2 actions, 1 without success ·', '3.4 s']);
   });
 
   it('says times as people do', () => {
