@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TreadleError } from '../../../base/errors.ts';
 import { isBusy, storeError } from './errors.ts';
-import { APPLICATION_ID, MIGRATIONS, SQL } from './sql.ts';
+import { LOG_FORMAT, type FileFormat } from './format.ts';
+import { SQL } from './sql.ts';
 
 /** `full`: what was stated survives a power cut. `normal`: it survives the process, and a power cut may undo the last. */
 export type Synchronous = 'full' | 'normal';
@@ -16,17 +17,22 @@ const RETRY_MS = 10;
 const WAL_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** Opens the file, makes its folder and its tables where they are missing, and brings an older file up to date. */
-export async function connect(file: string, synchronous: Synchronous, busyTimeoutMs: number): Promise<DatabaseSync> {
+export async function connect(
+  file: string,
+  synchronous: Synchronous,
+  busyTimeoutMs: number,
+  format: FileFormat = LOG_FORMAT,
+): Promise<DatabaseSync> {
   let connection: DatabaseSync | undefined;
   try {
     mkdirSync(path.dirname(file), { recursive: true });
     refuseFolder(file);
     connection = new DatabaseSync(file);
     connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-    refuseStranger(connection, file);
+    refuseStranger(connection, file, format);
     await useWriteAheadLog(connection, busyTimeoutMs);
     connection.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
-    migrate(connection, file);
+    migrate(connection, file, format);
     return connection;
   } catch (problem) {
     connection?.close();
@@ -44,13 +50,13 @@ function refuseFolder(file: string): void {
   });
 }
 
-function refuseStranger(connection: DatabaseSync, file: string): void {
+function refuseStranger(connection: DatabaseSync, file: string, { applicationId, what }: FileFormat): void {
   const application = pragma(connection, 'application_id');
-  if (application === APPLICATION_ID || pragma(connection, 'schema_version') === 0) return;
+  if (application === applicationId || pragma(connection, 'schema_version') === 0) return;
   throw new TreadleError('log_unavailable', {
     place: file,
     found: 'a database of another program',
-    wanted: 'a log of Treadle, or no file yet',
+    wanted: `${what}, or no file yet`,
     hint: 'name another file',
   });
 }
@@ -67,22 +73,22 @@ async function useWriteAheadLog(connection: DatabaseSync, busyTimeoutMs: number)
   }
 }
 
-function migrate(connection: DatabaseSync, file: string): void {
-  if (pragma(connection, 'user_version') === MIGRATIONS.length) return;
+function migrate(connection: DatabaseSync, file: string, { applicationId, migrations }: FileFormat): void {
+  if (pragma(connection, 'user_version') === migrations.length) return;
   // Look again once the lock is ours: of several processes that start on an empty file, one makes the tables.
   connection.exec(SQL.begin);
   try {
     const version = pragma(connection, 'user_version');
-    if (version > MIGRATIONS.length) {
+    if (version > migrations.length) {
       throw new TreadleError('log_version', {
         place: file,
         found: `version ${version}`,
-        wanted: `version ${MIGRATIONS.length} or older`,
+        wanted: `version ${migrations.length} or older`,
         hint: 'update Treadle, or name another file',
       });
     }
-    for (const step of MIGRATIONS.slice(version)) connection.exec(step);
-    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`);
+    for (const step of migrations.slice(version)) connection.exec(step);
+    connection.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
     connection.exec(SQL.commit);
   } catch (problem) {
     if (connection.isTransaction) connection.exec(SQL.rollback);
