@@ -8,6 +8,9 @@ import type { Environment } from './environment.ts';
 /** The file of the log in a data folder. */
 export const LOG_FILE = 'treadle.db';
 
+/** The file beside it for what a server keeps: keys, replies, secrets. */
+export const CONTROL_FILE = 'server.db';
+
 /** The data folder of a project: beside the bundles whose runs it holds. */
 const PROJECT_FOLDER = '.treadle';
 

@@ -1,0 +1,63 @@
+import type { FileFormat } from '../sqlite/format.ts';
+
+/** Every word of SQL of the control store. Times are milliseconds since 1970. */
+export const CONTROL_FORMAT: FileFormat = {
+  /** `TRDS`. */
+  applicationId: 0x54524453,
+  what: 'a control file of Treadle',
+  migrations: [
+    `
+    CREATE TABLE keys (
+      key INTEGER PRIMARY KEY,
+      id TEXT NOT NULL UNIQUE,
+      hash TEXT NOT NULL,
+      name TEXT NOT NULL,
+      kind TEXT NOT NULL,
+      scopes TEXT NOT NULL, -- words with spaces between
+      user_id TEXT NOT NULL,
+      tenant TEXT NOT NULL,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER,
+      revoked_at INTEGER,
+      last_used_at INTEGER
+    ) STRICT;
+
+    CREATE TABLE claims (
+      scope TEXT NOT NULL,
+      key TEXT NOT NULL,
+      fingerprint TEXT NOT NULL,
+      owner TEXT NOT NULL,
+      until INTEGER NOT NULL,
+      status INTEGER, -- NULL while somebody is at it
+      body TEXT,
+      PRIMARY KEY (scope, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX claims_over ON claims (until) WHERE status IS NOT NULL;
+
+    CREATE TABLE secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    `,
+  ],
+};
+
+const KEY = 'id, hash, name, kind, scopes, user_id, tenant, created_at, expires_at, revoked_at, last_used_at';
+
+export const CONTROL_SQL = {
+  addKey: `INSERT INTO keys (${KEY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  findKey: `SELECT ${KEY} FROM keys WHERE id = ?`,
+  listKeys: `SELECT ${KEY} FROM keys ORDER BY key DESC`,
+  revokeKey: 'UPDATE keys SET revoked_at = coalesce(revoked_at, ?2) WHERE id = ?1',
+  usedKey: 'UPDATE keys SET last_used_at = ?2 WHERE id = ?1',
+  anyKey: 'SELECT EXISTS (SELECT 1 FROM keys) AS found',
+
+  claim: 'SELECT fingerprint, owner, until, status, body FROM claims WHERE scope = ? AND key = ?',
+  takeClaim: `INSERT INTO claims (scope, key, fingerprint, owner, until) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (scope, key) DO UPDATE SET
+      fingerprint = excluded.fingerprint, owner = excluded.owner, until = excluded.until, status = NULL, body = NULL`,
+  settleClaim: `UPDATE claims SET status = ?4, body = ?5, until = ?6
+    WHERE scope = ?1 AND key = ?2 AND owner = ?3 AND status IS NULL`,
+  abandonClaim: 'DELETE FROM claims WHERE scope = ?1 AND key = ?2 AND owner = ?3 AND status IS NULL',
+  purgeClaims: 'DELETE FROM claims WHERE status IS NOT NULL AND until <= ?',
+
+  addSecret: 'INSERT INTO secrets (name, secret) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  secret: 'SELECT secret FROM secrets WHERE name = ?',
+} as const satisfies Record<string, string>;

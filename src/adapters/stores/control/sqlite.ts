@@ -1,0 +1,147 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { Clock } from '../../../base/clock.ts';
+import { TreadleError } from '../../../base/errors.ts';
+import { SCOPES, type ApiKey, type Scope } from '../../../kernel/stores.ts';
+import { connect } from '../sqlite/connection.ts';
+import { storeError } from '../sqlite/errors.ts';
+import type { MemoryControlStore } from './memory.ts';
+import { newSecret } from './secret.ts';
+import { CONTROL_FORMAT, CONTROL_SQL } from './sql.ts';
+
+export interface SqliteControlStoreOptions {
+  readonly file: string;
+  readonly clock: Clock;
+  /** How long a write waits for another process. */
+  readonly busyTimeoutMs?: number;
+}
+
+/** What a server keeps besides the log, in one SQLite file for any number of processes of one machine. */
+export async function openSqliteControlStore({
+  file,
+  clock,
+  busyTimeoutMs = 5000,
+}: SqliteControlStoreOptions): Promise<MemoryControlStore> {
+  // `normal`: a power cut may undo the last replies that were kept, and what they are replies to is safe by itself.
+  const connection = await connect(file, 'normal', busyTimeoutMs, CONTROL_FORMAT);
+  const prepared = new Map<keyof typeof CONTROL_SQL, StatementSync>();
+  const sql = (name: keyof typeof CONTROL_SQL): StatementSync => {
+    let statement = prepared.get(name);
+    if (statement === undefined) prepared.set(name, (statement = connection.prepare(CONTROL_SQL[name])));
+    return statement;
+  };
+  const use = <T>(work: () => T): T => {
+    if (!connection.isOpen)
+      throw new TreadleError('log_unavailable', {
+        place: file,
+        found: 'a file that was closed',
+        wanted: 'an open one',
+      });
+    try {
+      return work();
+    } catch (problem) {
+      throw storeError(problem, file);
+    }
+  };
+
+  return {
+    add(key) {
+      use(() => safely(connection, () => sql('addKey').run(...columnsOf(key))));
+    },
+    find: (id) =>
+      use(() => {
+        const row = sql('findKey').get(id);
+        return row === undefined ? undefined : keyOf(row);
+      }),
+    list: () => use(() => sql('listKeys').all().map(keyOf)),
+    revoke: (id, at) => use(() => safely(connection, () => sql('revokeKey').run(id, at).changes > 0)),
+    used(id, at) {
+      use(() => sql('usedKey').run(id, at));
+    },
+    any: () => use(() => sql('anyKey').get()?.['found'] === 1),
+
+    begin: ({ scope, key, fingerprint }, owner, leaseMs) =>
+      use(() =>
+        alone(connection, () => {
+          const now = clock.now();
+          const before = sql('claim').get(scope, key);
+          const isOver = Number(before?.['until'] ?? 0) <= now;
+          const isDone = before !== undefined && before['status'] !== null;
+          if (before !== undefined && !(isOver && isDone)) {
+            if (before['fingerprint'] !== fingerprint) return { state: 'conflict' };
+            if (isDone)
+              return { state: 'done', reply: { status: Number(before['status']), body: String(before['body']) } };
+            if (!isOver) return { state: 'busy' };
+          }
+          sql('takeClaim').run(scope, key, fingerprint, owner, now + leaseMs);
+          return { state: 'yours', again: before !== undefined && !isDone };
+        }),
+      ),
+    settle({ scope, key }, owner, { status, body }, keepMs) {
+      use(() => sql('settleClaim').run(scope, key, owner, status, body, clock.now() + keepMs));
+    },
+    abandon({ scope, key }, owner) {
+      use(() => sql('abandonClaim').run(scope, key, owner));
+    },
+    purge: () => use(() => Number(sql('purgeClaims').run(clock.now()).changes)),
+
+    secret: (name) =>
+      use(() => {
+        const read = (): string | undefined => sql('secret').get(name)?.['secret']?.toString();
+        const known = read();
+        if (known !== undefined) return known;
+        safely(connection, () => sql('addSecret').run(name, newSecret()));
+        return read() ?? '';
+      }),
+
+    close() {
+      if (connection.isOpen) connection.close();
+    },
+  };
+}
+
+/** Work in one transaction that no other process can slip into. */
+function alone<T>(connection: DatabaseSync, work: () => T): T {
+  connection.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    connection.exec('COMMIT');
+    return result;
+  } catch (problem) {
+    if (connection.isTransaction) connection.exec('ROLLBACK');
+    throw problem;
+  }
+}
+
+/** A write that survives a power cut. */
+function safely<T>(connection: DatabaseSync, work: () => T): T {
+  connection.exec('PRAGMA synchronous = full');
+  try {
+    return work();
+  } finally {
+    connection.exec('PRAGMA synchronous = normal');
+  }
+}
+
+function columnsOf(key: ApiKey): (string | number | null)[] {
+  const { id, hash, name, kind, scopes, userId, tenant, createdAt, expiresAt, revokedAt, lastUsedAt } = key;
+  const times = [createdAt, expiresAt ?? null, revokedAt ?? null, lastUsedAt ?? null];
+  return [id, hash, name, kind, scopes.join(' '), userId, tenant, ...times];
+}
+
+function keyOf(row: Record<string, SQLOutputValue>): ApiKey {
+  const words = String(row['scopes']).split(' ');
+  const time = (name: string): number | undefined => (row[name] === null ? undefined : Number(row[name]));
+  return {
+    id: String(row['id']),
+    hash: String(row['hash']),
+    name: String(row['name']),
+    kind: row['kind'] === 'compute' ? 'compute' : 'user',
+    scopes: SCOPES.filter((scope: Scope) => words.includes(scope)),
+    userId: String(row['user_id']),
+    tenant: String(row['tenant']),
+    createdAt: Number(row['created_at']),
+    expiresAt: time('expires_at'),
+    revokedAt: time('revoked_at'),
+    lastUsedAt: time('last_used_at'),
+  };
+}

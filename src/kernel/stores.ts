@@ -1,0 +1,81 @@
+import type { Instant } from '../base/clock.ts';
+import type { MaybePromise } from '../base/promise.ts';
+
+/** What a credential may do. Approving can spend, so it is apart from running. */
+export const SCOPES = ['read', 'run', 'approve', 'admin'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** An API key as it is kept. The key itself is not: it was shown once. */
+export interface ApiKey {
+  /** Public half of the key, by which it is looked up and spoken of. */
+  readonly id: string;
+  /** SHA-256 of the whole key, in hex. */
+  readonly hash: string;
+  /** What its owner calls it. */
+  readonly name: string;
+  /** `compute`: for a sandbox, which may touch no run. */
+  readonly kind: 'user' | 'compute';
+  readonly scopes: readonly Scope[];
+  readonly userId: string;
+  readonly tenant: string;
+  readonly createdAt: Instant;
+  readonly expiresAt?: Instant | undefined;
+  readonly revokedAt?: Instant | undefined;
+  readonly lastUsedAt?: Instant | undefined;
+}
+
+export interface KeyStore {
+  /** Throws when the id exists. The key survives a power cut once this has returned. */
+  add(key: ApiKey): MaybePromise<void>;
+  find(id: string): MaybePromise<ApiKey | undefined>;
+  /** Newest first, revoked ones too. */
+  list(): MaybePromise<readonly ApiKey[]>;
+  /** False when there is no such key. One that was revoked before keeps the time. */
+  revoke(id: string, at: Instant): MaybePromise<boolean>;
+  used(id: string, at: Instant): MaybePromise<void>;
+  /** True once a key was made, revoked or not: from then on nobody is let in without one. */
+  any(): MaybePromise<boolean>;
+}
+
+/** A reply as it went out, to go out again. */
+export interface StoredReply {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** One use of a key of a client: `scope` says whose and for which operation, `fingerprint` what was asked. */
+export interface Claim {
+  readonly scope: string;
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+export type ClaimOutcome =
+  /** Do it. `again`: somebody began before and never told the end; the work must bear being repeated. */
+  | { readonly state: 'yours'; readonly again: boolean }
+  | { readonly state: 'done'; readonly reply: StoredReply }
+  /** Somebody is at it. */
+  | { readonly state: 'busy' }
+  /** The key was used for something else. */
+  | { readonly state: 'conflict' };
+
+export interface IdempotencyStore {
+  /** Claims the key for `leaseMs`: after that, whoever asks again gets it. Exactly one of several at once gets it. */
+  begin(claim: Claim, owner: string, leaseMs: number): MaybePromise<ClaimOutcome>;
+  /** Keeps the reply for `keepMs`. Nothing happens when the claim was lost. */
+  settle(claim: Claim, owner: string, reply: StoredReply, keepMs: number): MaybePromise<void>;
+  /** Frees the key: nothing came of it. Nothing happens when the claim was lost. */
+  abandon(claim: Claim, owner: string): MaybePromise<void>;
+  /** Forgets what need not be kept any longer. Returns how many. */
+  purge(): MaybePromise<number>;
+}
+
+export interface SecretStore {
+  /** The secret of this name: made by chance when it is first asked for, and the same ever after for every process. */
+  secret(name: string): MaybePromise<string>;
+}
+
+/** What a server keeps besides the log. */
+export interface ControlStore extends KeyStore, IdempotencyStore, SecretStore {
+  close(): MaybePromise<void>;
+}

@@ -1,0 +1,172 @@
+// What every control store must do, whatever it is made of.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '../../src/base/clock.ts';
+import type { MaybePromise } from '../../src/base/promise.ts';
+import type { ApiKey, Claim, ControlStore } from '../../src/kernel/stores.ts';
+import { StillClock } from './log-samples.ts';
+
+export interface ControlStoreUnderTest {
+  readonly open: (clock: Clock) => MaybePromise<ControlStore>;
+  /** The same store again, as another process would see it. Absent where nothing is kept. */
+  readonly reopen?: (clock: Clock) => MaybePromise<ControlStore>;
+}
+
+const aKey = (id: string, more: Partial<ApiKey> = {}): ApiKey => ({
+  id,
+  hash: `hash of ${id}`,
+  name: 'laptop',
+  kind: 'user',
+  scopes: ['read', 'run'],
+  userId: 'ana',
+  tenant: 'local',
+  createdAt: 1,
+  expiresAt: undefined,
+  revokedAt: undefined,
+  lastUsedAt: undefined,
+  ...more,
+});
+const claim: Claim = { scope: 'local/ana/create', key: 'k1', fingerprint: 'f1' };
+const reply = { status: 202, body: '{"id":"run_1"}' };
+
+export function controlStoreConformance(name: string, { open, reopen }: ControlStoreUnderTest): void {
+  function fact(title: string, body: (store: ControlStore, clock: StillClock) => Promise<void>): void {
+    test(`${name}: ${title}`, async () => {
+      const clock = new StillClock();
+      const store = await open(clock);
+      try {
+        await body(store, clock);
+      } finally {
+        await store.close();
+      }
+    });
+  }
+
+  fact('a key is found as it was added', async (store) => {
+    const key = aKey('one', { kind: 'compute', scopes: ['approve', 'admin'], expiresAt: 9 });
+    await store.add(key);
+    assert.deepEqual(await store.find('one'), key);
+  });
+  fact('a key that was never made is undefined', async (store) => {
+    assert.equal(await store.find('one'), undefined);
+  });
+  fact('an id is given once', async (store) => {
+    await store.add(aKey('one'));
+    await assert.rejects(async () => store.add(aKey('one', { name: 'other' })));
+    assert.equal((await store.find('one'))?.name, 'laptop');
+  });
+  fact('keys are listed, the newest first, revoked ones too', async (store) => {
+    for (const id of ['one', 'two', 'three']) await store.add(aKey(id));
+    await store.revoke('two', 5);
+    assert.deepEqual(
+      (await store.list()).map(({ id, revokedAt }) => [id, revokedAt]),
+      [
+        ['three', undefined],
+        ['two', 5],
+        ['one', undefined],
+      ],
+    );
+  });
+  fact('a key that is revoked twice keeps the first time', async (store) => {
+    await store.add(aKey('one'));
+    assert.deepEqual([await store.revoke('one', 5), await store.revoke('one', 7)], [true, true]);
+    assert.equal((await store.find('one'))?.revokedAt, 5);
+  });
+  fact('a key that does not exist cannot be revoked', async (store) => {
+    assert.equal(await store.revoke('one', 5), false);
+  });
+  fact('the last use is kept', async (store) => {
+    await store.add(aKey('one'));
+    await store.used('one', 5);
+    await store.used('nobody', 5);
+    assert.equal((await store.find('one'))?.lastUsedAt, 5);
+  });
+  fact('whether a key was ever made survives its revocation', async (store) => {
+    assert.equal(await store.any(), false);
+    await store.add(aKey('one'));
+    await store.revoke('one', 5);
+    assert.equal(await store.any(), true);
+  });
+
+  fact('the first to claim gets the work, a second waits', async (store) => {
+    assert.deepEqual(await store.begin(claim, 'a', 1000), { state: 'yours', again: false });
+    assert.deepEqual(await store.begin(claim, 'b', 1000), { state: 'busy' });
+  });
+  fact('a settled claim gives its reply to whoever repeats it', async (store) => {
+    await store.begin(claim, 'a', 1000);
+    await store.settle(claim, 'a', reply, 5000);
+    assert.deepEqual(await store.begin(claim, 'b', 1000), { state: 'done', reply });
+  });
+  fact('the same key for something else is a conflict, under way and done', async (store) => {
+    const other = { ...claim, fingerprint: 'f2' };
+    await store.begin(claim, 'a', 1000);
+    assert.deepEqual(await store.begin(other, 'b', 1000), { state: 'conflict' });
+    await store.settle(claim, 'a', reply, 5000);
+    assert.deepEqual(await store.begin(other, 'b', 1000), { state: 'conflict' });
+  });
+  fact('the same key in another scope is another claim', async (store) => {
+    await store.begin(claim, 'a', 1000);
+    assert.deepEqual(await store.begin({ ...claim, scope: 'local/ana/stop' }, 'b', 1000), {
+      state: 'yours',
+      again: false,
+    });
+  });
+  fact('a claim whose holder died goes to the next, who is told', async (store, clock) => {
+    await store.begin(claim, 'a', 1000);
+    clock.pass(1000);
+    assert.deepEqual(await store.begin(claim, 'b', 1000), { state: 'yours', again: true });
+    await store.settle(claim, 'a', { status: 500, body: 'late' }, 5000);
+    assert.deepEqual(await store.begin(claim, 'c', 1000), { state: 'busy' });
+  });
+  fact('a claim whose holder died cannot become something else', async (store, clock) => {
+    await store.begin(claim, 'a', 1000);
+    clock.pass(1000);
+    assert.deepEqual(await store.begin({ ...claim, fingerprint: 'f2' }, 'b', 1000), { state: 'conflict' });
+  });
+  fact('an abandoned claim is free, for anything', async (store) => {
+    await store.begin(claim, 'a', 1000);
+    await store.abandon(claim, 'b');
+    assert.deepEqual(await store.begin(claim, 'b', 1000), { state: 'busy' });
+    await store.abandon(claim, 'a');
+    assert.deepEqual(await store.begin({ ...claim, fingerprint: 'f2' }, 'b', 1000), { state: 'yours', again: false });
+  });
+  fact('a reply is kept for its time and then forgotten', async (store, clock) => {
+    await store.begin(claim, 'a', 1000);
+    await store.settle(claim, 'a', reply, 5000);
+    clock.pass(4999);
+    assert.equal(await store.purge(), 0);
+    assert.equal((await store.begin(claim, 'b', 1000)).state, 'done');
+    clock.pass(1);
+    assert.equal(await store.purge(), 1);
+    assert.deepEqual(await store.begin({ ...claim, fingerprint: 'f2' }, 'b', 1000), { state: 'yours', again: false });
+  });
+  fact('of many at once, one gets the work', async (store) => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => store.begin(claim, `w${index}`, 1000)),
+    );
+    assert.equal(outcomes.filter(({ state }) => state === 'yours').length, 1);
+  });
+
+  fact('a secret stays the same, and each name has its own', async (store) => {
+    const first = await store.secret('cursors');
+    assert.match(first, /^[\w-]{43}$/);
+    assert.equal(await store.secret('cursors'), first);
+    assert.notEqual(await store.secret('other'), first);
+  });
+
+  if (reopen === undefined) return;
+  test(`${name}: everything is there for the next process`, async () => {
+    const clock = new StillClock();
+    const store = await open(clock);
+    await store.add(aKey('one'));
+    await store.begin(claim, 'a', 1000);
+    await store.settle(claim, 'a', reply, 5000);
+    const secret = await store.secret('cursors');
+    const next = await reopen(clock);
+    assert.deepEqual(await next.find('one'), aKey('one'));
+    assert.deepEqual(await next.begin(claim, 'b', 1000), { state: 'done', reply });
+    assert.equal(await next.secret('cursors'), secret);
+    await store.close();
+    await next.close();
+  });
+}
