@@ -32,10 +32,14 @@ export function narrow(grant: Grant, selection: Selection): Narrowed {
   };
 }
 
-function isDenied({ definition, own, locked }: GrantedTool, { disabled }: Selection): boolean {
-  if (locked || !Object.hasOwn(disabled.tools, definition.group)) return false;
-  const entry = disabled.tools[definition.group];
-  return entry === true || (entry?.includes(own) ?? false);
+function isDenied({ definition, own, kind = 'tools', locked }: GrantedTool, { disabled }: Selection): boolean {
+  if (locked) return false;
+  const part = disabled[kind];
+  // A server is known by its own name too, whatever the bundle calls the group.
+  return [definition.group, definition.remote?.server].some((group) => {
+    const entry = group !== undefined && Object.hasOwn(part, group) ? part[group] : undefined;
+    return entry === true || (entry?.includes(own) ?? false);
+  });
 }
 
 /** Picked by provider and model alone: everything else about a model is the operator's. */

@@ -13,6 +13,8 @@ export interface GrantedTool {
   readonly definition: ToolDefinition;
   /** The tool's name within its group, which selections name. */
   readonly own: string;
+  /** The part of a selection that names it; `tools` when absent. */
+  readonly kind?: 'tools' | 'mcp' | undefined;
   /** Belongs to a system group: users cannot switch it off. */
   readonly locked: boolean;
   /** Inactive while the user's accounts do not have these. */

@@ -32,6 +32,8 @@ export const toolDefinition = z.strictObject({
   repeatable: z.boolean().optional(),
   /** The group of the bundle that grants it. */
   group: z.string(),
+  /** The MCP server that does it and what it is called there. Absent: it is done in this process. */
+  remote: z.strictObject({ server: z.string(), name: z.string() }).optional(),
 });
 
 export type ToolDefinition = z.infer<typeof toolDefinition>;
