@@ -1,16 +1,7 @@
 import { openActions, openRequests, type Conversation } from './conversation.ts';
 import type { RunStatus } from './status.ts';
 
-/** How much a whole run may do. Each narrows what its agent declares and never widens it. */
-export interface RunLimits {
-  readonly maxIterations?: number | undefined;
-  readonly maxActions?: number | undefined;
-  readonly maxTokens?: number | undefined;
-  /** US dollars, as decimal text. */
-  readonly maxMoney?: string | undefined;
-  /** Milliseconds from the first message on. */
-  readonly wallMs?: number | undefined;
-}
+export type { RunLimits } from './run-limits.ts';
 
 /** What a run says of itself from outside: a fold, so that it cannot disagree with the log. */
 export function statusOf(conversation: Conversation): RunStatus {

@@ -7,6 +7,7 @@ import type { Part } from '../domain/content.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { Draft, Fact } from '../domain/event.ts';
 import type { ModelPart, ModelRequest } from '../domain/model.ts';
+import type { RunLimits } from '../domain/run.ts';
 import type { RunStatus } from '../domain/status.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 
@@ -33,6 +34,14 @@ export interface ConversationMeta {
   /** From the root run's agent down, joined by `/`. */
   readonly agentPath: string;
   readonly createdAt: Instant;
+  /** The run that delegated to this one, and the action it did that with. */
+  readonly parent?: { readonly id: string; readonly action: string } | undefined;
+  /** The run at the top of the tree this one belongs to. Absent: it is the top itself. */
+  readonly root?: string | undefined;
+  /** Whatever the caller that created it wants to find again. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** What the run may use, as it was created. A `limits.changed` fact replaces it. */
+  readonly limits?: RunLimits | undefined;
 }
 
 export interface ConversationRow extends ConversationMeta {
@@ -41,6 +50,28 @@ export interface ConversationRow extends ConversationMeta {
   /** The first words of the first message. */
   readonly title: string;
   readonly updatedAt: Instant;
+  /** Since when it is out of the usual list. */
+  readonly archivedAt?: Instant | undefined;
+}
+
+/** Which conversations to list. A condition that is absent lets all through, except that archived ones are left out. */
+export interface ListQuery {
+  readonly limit: number;
+  /** The last row of the page before. */
+  readonly before?: Pick<ConversationRow, 'updatedAt' | 'id'> | undefined;
+  readonly userId?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly status?: readonly RunStatus[] | undefined;
+  /** Words of the title, whatever their case. */
+  readonly q?: string | undefined;
+  /** `only` the archived ones, or `any`. */
+  readonly archived?: 'only' | 'any' | undefined;
+  /** The children of this run, of whatever age. */
+  readonly parent?: string | undefined;
+  /** Every run below this one, children of children included. */
+  readonly root?: string | undefined;
+  readonly bundles?: readonly string[] | undefined;
 }
 
 /** The right to write, until `until`, for whoever holds this epoch. A later lease has a higher epoch. */
@@ -49,6 +80,11 @@ export interface Lease {
   readonly owner: string;
   readonly epoch: number;
   readonly until: Instant;
+}
+
+export interface ReleaseOptions {
+  readonly unfinished?: boolean | undefined;
+  readonly continueAt?: Instant | undefined;
 }
 
 export type AppendResult =
@@ -71,15 +107,22 @@ export interface Log {
   /** Adds a conversation. False when the id exists already; nothing is changed then. */
   create(meta: ConversationMeta): MaybePromise<boolean>;
   find(conversationId: string): MaybePromise<ConversationRow | undefined>;
-  /** Newest first. `before` is the last row of the page before. */
-  list(query: {
-    readonly limit: number;
-    readonly before?: Pick<ConversationRow, 'updatedAt' | 'id'> | undefined;
-    readonly userId?: string | undefined;
-    readonly tenant?: string | undefined;
-    readonly agent?: string | undefined;
-    readonly status?: readonly RunStatus[] | undefined;
-  }): MaybePromise<readonly ConversationRow[]>;
+  /** Newest first. */
+  list(query: ListQuery): MaybePromise<readonly ConversationRow[]>;
+  /** Puts it out of the usual list, or back. Its facts and its `updatedAt` stay as they are. False when it is unknown. */
+  archive(conversationId: string, archived: boolean): MaybePromise<boolean>;
+  /**
+   * Forgets a conversation with all it holds, also the bodies that no other conversation has. False when it is unknown.
+   * Throws `conversation_busy` while a lease on it stands. Its children, if any, are conversations of their own.
+   */
+  remove(conversationId: string): MaybePromise<boolean>;
+  /**
+   * Adds the conversation `meta` with the facts 1 to `at` of another: the same sequence numbers, payloads, keys and times,
+   * under its own id and agent path, and the bodies that the other may read. The title is the other's and the status
+   * `initializing`. It is not ready by itself. False when `meta.id` exists already; nothing is changed then. Throws
+   * `conversation_unknown` when there is nothing to copy from.
+   */
+  fork(meta: ConversationMeta, from: string, at: number): MaybePromise<boolean>;
   /** Facts with `seq > after`, in order, at most `limit`. */
   read(conversationId: string, after: number, limit: number): MaybePromise<readonly Fact[]>;
   /**
@@ -100,16 +143,33 @@ export interface Log {
   renew(lease: Lease, ttlMs: number): MaybePromise<Lease | undefined>;
   /**
    * Lets go. Nothing happens when the lease was lost. `unfinished` says that the holder stopped before it came to rest,
-   * such as at a shutdown: the conversation is ready for the next one.
+   * such as at a shutdown: the conversation is ready for the next one. With `continueAt` it becomes ready at that time
+   * without any fact, such as when an approval expires or a failed slice is tried again, whatever its status says until
+   * then; a fact from outside makes it ready sooner. Taking the lease takes that time back: the holder says it again.
    */
-  release(lease: Lease, options?: { readonly unfinished?: boolean }): MaybePromise<void>;
+  release(lease: Lease, options?: ReleaseOptions): MaybePromise<void>;
   /**
    * Conversations that nobody holds and that have work, the longest waiting first: what a sweep drives.
    *
    * Work is a fact from outside that came after the last holder had taken the lease or last appended, a holder that never
-   * let go or was not finished, or a status that says the run is at work.
+   * let go or was not finished, a status that says the run is at work, or a `continueAt` that has passed. `bundles`: of
+   * these only, so that the runs of others neither come up nor stand in the way.
    */
-  ready(limit: number): MaybePromise<readonly string[]>;
+  ready(limit: number, options?: { readonly bundles?: readonly string[] | undefined }): MaybePromise<readonly string[]>;
+  /**
+   * When the next conversation may become ready by the passing of time alone: the earliest `continueAt`, or end of a
+   * lease whose holder may have died. Undefined: not before somebody states a fact.
+   */
+  due(options?: { readonly bundles?: readonly string[] | undefined }): MaybePromise<Instant | undefined>;
+  /**
+   * Calls back soon after any conversation got work or a time to continue: at once for this process, within a second for
+   * others that share the log. May also call without any. The returned function ends it.
+   */
+  onWork(listener: () => void): () => void;
+  /** How many conversations have each status. Counts them one by one: for a page that an operator looks at. */
+  counts(query?: { readonly tenant?: string | undefined }): MaybePromise<Readonly<Partial<Record<RunStatus, number>>>>;
+  /** Since when the longest waiting conversation of `ready` has had work that nobody took. */
+  oldestReady(): MaybePromise<Instant | undefined>;
   /**
    * Calls back after facts of the conversation were added: at once for this process, within a second for others that share
    * the log. May also call without any.

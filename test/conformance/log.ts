@@ -137,6 +137,140 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
     });
   });
 
+  describe(`${name}: the list, narrowed further`, () => {
+    const idsOf = async (log: Log, query: Omit<Parameters<Log['list']>[0], 'limit'>) =>
+      (await log.list({ limit: 100, ...query })).map((row) => row.id).join(' ');
+
+    fact('by words of the title in any case and script', async (log) => {
+      await log.create(aConversation('c2'));
+      added(await log.append(await leaseOn(log, 'c1'), 0, [], { title: 'What is my EXPOSURE? 100% Ärger' }));
+      for (const q of ['exposure', 'ÄRGER', '100%', ''])
+        assert.equal((await idsOf(log, { q })).includes('c1'), true, q);
+      for (const q of ['_', 'exposition', '%?']) assert.equal(await idsOf(log, { q }), '', q);
+    });
+
+    fact('by parent, by tree and by bundle', async (log) => {
+      const child = { parent: { id: 'c1', action: 't1-1-1' }, root: 'c1', agentPath: 'desk/clerk' };
+      await log.create(aConversation('k1', child));
+      await log.create(aConversation('k2', { ...child, parent: { id: 'k1', action: 't1-1-1' } }));
+      await log.create(aConversation('o1', { bundle: 'other@1' }));
+      assert.equal(await idsOf(log, { parent: 'c1' }), 'k1');
+      assert.equal(await idsOf(log, { root: 'c1' }), 'k2 k1');
+      assert.equal(await idsOf(log, { root: 'c1', parent: 'k1', agent: 'desk' }), 'k2');
+      assert.equal(await idsOf(log, { bundles: ['other@1', 'third'] }), 'o1');
+      assert.equal(await idsOf(log, { bundles: [] }), '');
+      assert.deepEqual((await log.find('k2'))?.parent, { id: 'k1', action: 't1-1-1' });
+    });
+
+    fact('archived ones are left out unless asked for', async (log, clock) => {
+      await log.create(aConversation('c2'));
+      clock.pass(5);
+      const before = (await log.find('c1'))?.updatedAt;
+      assert.equal(await log.archive('c1', true), true);
+      clock.pass(5);
+      assert.equal(await log.archive('c1', true), true);
+      assert.equal(await idsOf(log, {}), 'c2');
+      assert.equal(await idsOf(log, { archived: 'only' }), 'c1');
+      assert.equal(await idsOf(log, { archived: 'any' }), 'c2 c1');
+      const row = await log.find('c1');
+      assert.deepEqual([row?.archivedAt, row?.updatedAt], [1_700_000_000_005, before]);
+      await log.archive('c1', false);
+      assert.equal(await idsOf(log, {}), 'c2 c1');
+      assert.equal('archivedAt' in ((await log.find('c1')) ?? {}), false);
+      assert.equal(await log.archive('nobody', true), false);
+    });
+
+    fact('metadata and limits come back as they were given', async (log) => {
+      const given = { metadata: { ticket: 'A-1', '': '🧵' }, limits: { maxTokens: 100, maxMoney: '0.25' } };
+      await log.create(aConversation('c2', given));
+      const row = await log.find('c2');
+      assert.deepEqual({ metadata: row?.metadata, limits: row?.limits }, given);
+    });
+
+    fact('counts go by status, of all or of one tenant', async (log) => {
+      await log.create(aConversation('c2', { tenant: 'other' }));
+      await log.create(aConversation('c3'));
+      added(await log.append(await leaseOn(log, 'c3'), 0, [], { status: 'completed' }));
+      assert.deepEqual({ ...(await log.counts()) }, { completed: 1, initializing: 2 });
+      assert.deepEqual({ ...(await log.counts({ tenant: 'other' })) }, { initializing: 1 });
+      assert.deepEqual({ ...(await log.counts({ tenant: 'nobody' })) }, {});
+    });
+  });
+
+  describe(`${name}: removing`, () => {
+    fact('leaves nothing, and the id can be had anew', async (log) => {
+      await log.create(aConversation('c2'));
+      const large = say('x'.repeat(70_000), 'k');
+      await log.post('c1', large);
+      await log.post('c2', large);
+      const [ref, shared] = [await log.writeBody('c1', 'mine'), await log.writeBody('c1', 'ours')];
+      await log.writeBody('c2', 'ours');
+      assert.equal(await log.remove('c1'), true);
+      assert.equal(await log.remove('c1'), false);
+      assert.equal(await log.find('c1'), undefined);
+      assert.deepEqual(await log.read('c1', 0, 10), []);
+      assert.deepEqual(await log.ready(10), ['c2']);
+      assert.deepEqual([(await log.read('c2', 0, 10)).length, await log.readBody('c2', shared)], [1, 'ours']);
+      await log.create(aConversation('c1'));
+      assert.equal((await log.post('c1', say('again', 'k'))).fresh, true);
+      assert.deepEqual(wordsOf(await log.read('c1', 0, 10)), ['again']);
+      assert.equal(await log.readBody('c1', ref), undefined);
+    });
+
+    fact('waits for nobody: a conversation that is driven is busy', async (log, clock) => {
+      const lease = await leaseOn(log, 'c1', 'worker-1', 100);
+      const isBusy = (problem: unknown) => TreadleError.is(problem) && problem.code === 'conversation_busy';
+      await assert.rejects(async () => log.remove('c1'), isBusy);
+      assert.notEqual(await log.find('c1'), undefined);
+      clock.pass(100);
+      assert.equal(await log.remove('c1'), true);
+      assert.deepEqual(await log.append(lease, 0, [answer('a')]), { ok: false, reason: 'fenced' });
+    });
+  });
+
+  describe(`${name}: forking`, () => {
+    fact('copies facts, keys, bodies and the title up to a point, and nothing later', async (log, clock) => {
+      await log.post('c1', say('x'.repeat(70_000), 'k'));
+      const lease = await leaseOn(log, 'c1');
+      const facts = [answer('a', { causedBy: 'c1:1', key: 'r1' }), answer('b', { key: 'r2', causedBy: 'other:1' })];
+      added(await log.append(lease, 1, [...facts, answer('c')], { title: 'T', status: 'running' }));
+      const ref = await log.writeBody('c1', 'body');
+      clock.pass(5);
+      assert.equal(await log.fork(aConversation('f1', { agentPath: 'fork', createdAt: clock.now() }), 'c1', 3), true);
+      const row = await log.find('f1');
+      assert.deepEqual([row?.head, row?.title, row?.status, row?.updatedAt], [3, 'T', 'initializing', clock.now()]);
+      const [original, copy] = [await log.read('c1', 0, 3), await log.read('f1', 0, 10)];
+      const unnamed = (list: readonly Fact[]) => list.map(({ seq, at, type, payload }) => ({ seq, at, type, payload }));
+      assert.deepEqual(plain(unnamed(copy) as never), plain(unnamed(original) as never));
+      assert.deepEqual([copy[1]?.id, copy[1]?.agentPath, copy[1]?.causedBy], ['f1:2', 'fork', 'f1:1']);
+      assert.deepEqual([copy[2]?.causedBy, copy[2]?.conversationId], ['other:1', 'f1']);
+      assert.equal(await log.readBody('f1', ref), 'body');
+      assert.equal((await log.post('f1', say('again', 'k'))).fresh, false);
+      assert.deepEqual(await log.ready(10), []);
+      const own = await leaseOn(log, 'f1');
+      assert.deepEqual(seqs(added(await log.append(own, 3, [answer('b', { key: 'r2' }), answer('d')]))), [4]);
+      assert.equal((await log.find('c1'))?.head, 4);
+    });
+
+    fact('happens once, and needs something to copy', async (log) => {
+      await log.post('c1', say('hello'));
+      await log.create(aConversation('c2'));
+      assert.equal(await log.fork(aConversation('c2'), 'c1', 1), false);
+      assert.equal((await log.find('c2'))?.head, 0);
+      await assert.rejects(async () => log.fork(aConversation('c3'), 'nobody', 1), isUnknownConversation);
+      assert.equal(await log.find('c3'), undefined);
+    });
+
+    fact('is a conversation of its own: the original can go', async (log) => {
+      await log.post('c1', say('x'.repeat(70_000)));
+      const ref = await log.writeBody('c1', 'body');
+      await log.fork(aConversation('f1'), 'c1', 1);
+      await log.remove('c1');
+      assert.equal((await log.read('f1', 0, 10)).length, 1);
+      assert.equal(await log.readBody('f1', ref), 'body');
+    });
+  });
+
   describe(`${name}: facts`, () => {
     fact('get gapless sequence numbers from 1, ids, and the time of the log', async (log, clock) => {
       await log.post('c1', say('hello'));
@@ -512,6 +646,99 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
       await settle(log, await leaseOn(log, 'c1'), 1);
       await log.post('c1', say('hello', 'k'));
       assert.deepEqual(await log.ready(10), []);
+    });
+  });
+
+  describe(`${name}: what becomes ready by itself`, () => {
+    const park = async (log: Log, id: string, continueAt: number): Promise<void> => {
+      const lease = await leaseOn(log, id);
+      const head = (await log.find(id))?.head ?? 0;
+      added(await log.append(lease, head, [], { status: 'pending_action_approval' }));
+      await log.release(lease, { continueAt });
+    };
+
+    fact('a conversation let go with a time is ready at that time, and not before', async (log, clock) => {
+      await park(log, 'c1', clock.now() + 100);
+      clock.pass(99);
+      assert.deepEqual([await log.ready(10), await log.due()], [[], clock.now() + 1]);
+      clock.pass(1);
+      assert.deepEqual(await log.ready(10), ['c1']);
+      await log.release(await leaseOn(log, 'c1'));
+      assert.deepEqual([await log.ready(10), await log.due()], [[], undefined]);
+    });
+
+    fact('a fact from outside makes it ready sooner, and taking it takes the time back', async (log, clock) => {
+      await park(log, 'c1', clock.now() + 100);
+      await log.post('c1', say('approved'));
+      assert.deepEqual(await log.ready(10), ['c1']);
+      await log.release(await leaseOn(log, 'c1'));
+      clock.pass(100);
+      assert.deepEqual(await log.ready(10), []);
+    });
+
+    fact('a run at work that is let go with a time rests until then', async (log, clock) => {
+      const lease = await leaseOn(log, 'c1');
+      added(await log.append(lease, 0, [answer('a')], { status: 'running' }));
+      await log.release(lease, { continueAt: clock.now() + 100 });
+      assert.deepEqual(await log.ready(10), []);
+      clock.pass(100);
+      assert.deepEqual(await log.ready(10), ['c1']);
+    });
+
+    fact('a message that the holder did not see does not wait for that time', async (log, clock) => {
+      const lease = await leaseOn(log, 'c1');
+      await log.post('c1', say('hello'));
+      await log.release(lease, { continueAt: clock.now() + 100 });
+      assert.deepEqual(await log.ready(10), ['c1']);
+    });
+
+    fact('the longest waiting comes first, whatever made it ready', async (log, clock) => {
+      for (const id of ['a', 'b']) await log.create(aConversation(id));
+      await park(log, 'c1', clock.now() + 10);
+      clock.pass(5);
+      await log.post('a', say('hello'));
+      clock.pass(10);
+      await log.post('b', say('hello'));
+      assert.deepEqual(await log.ready(10), ['a', 'c1', 'b']);
+      assert.deepEqual(await log.ready(2), ['a', 'c1']);
+      assert.equal(await log.oldestReady(), clock.now() - 10);
+    });
+
+    fact('runs of other bundles neither come up nor stand in the way', async (log, clock) => {
+      for (const id of ['x', 'y', 'z']) {
+        await log.create(aConversation(id, { bundle: 'other@1' }));
+        await log.post(id, say('hello'));
+      }
+      await park(log, 'x', clock.now() + 1);
+      await park(log, 'c1', clock.now() + 10);
+      assert.equal(await log.due({ bundles: ['workspace@1'] }), clock.now() + 10);
+      clock.pass(10);
+      assert.deepEqual(await log.ready(1, { bundles: ['workspace@1'] }), ['c1']);
+      assert.deepEqual(await log.ready(10, { bundles: [] }), []);
+      assert.equal((await log.ready(10)).length, 4);
+    });
+
+    fact('the end of a lease is a time to look again', async (log, clock) => {
+      await leaseOn(log, 'c1', 'worker-1', 100);
+      assert.equal(await log.due(), clock.now() + 100);
+      assert.equal(await log.oldestReady(), undefined);
+    });
+
+    fact('whoever waits for work is told of it', async (log, clock) => {
+      let told = 0;
+      const leave = log.onWork(() => told++);
+      await log.post('c1', say('hello'));
+      assert.equal(told, 1);
+      const lease = await leaseOn(log, 'c1');
+      added(await log.append(lease, 1, [answer('a')], { status: 'completed' }));
+      await log.release(lease);
+      assert.equal(told, 1);
+      await park(log, 'c1', clock.now() + 100);
+      assert.equal(told, 2);
+      leave();
+      leave();
+      await log.post('c1', say('hello'));
+      assert.equal(told, 2);
     });
   });
 

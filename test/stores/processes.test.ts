@@ -5,8 +5,10 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
+import { APPLICATION_ID, MIGRATIONS } from '../../src/adapters/stores/sqlite/sql.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { aConversation, added, answer, leaseOn, say, seqs } from '../conformance/log-samples.ts';
 import type { Order } from './child.ts';
@@ -161,6 +163,44 @@ test('a log has a timer while somebody watches it, and only then', async (t) => 
   assert.equal(timers, 1);
   leaveToo();
   assert.equal(timers, 0);
+});
+
+test('who waits for work hears of what another process posted', async (t) => {
+  const file = temporaryFile(t);
+  const ticks = new Set<() => void>();
+  const schedule = (_ms: number, callback: () => void) => {
+    ticks.add(callback);
+    return () => void ticks.delete(callback);
+  };
+  const log = await openFor(t, { file, schedule });
+  const leave = log.onWork(() => told++);
+  let told = 0;
+  await finish(start(t, { work: 'post', file, name: 'other' }));
+  for (const tick of [...ticks]) {
+    ticks.delete(tick);
+    tick();
+  }
+  assert.equal(told, 1);
+  assert.deepEqual(await log.ready(10), ['c1']);
+  leave();
+  assert.equal(ticks.size, 0);
+});
+
+test('a file of the first version is brought up to date and keeps what it holds', async (t) => {
+  const file = temporaryFile(t);
+  const old = new DatabaseSync(file);
+  old.exec(MIGRATIONS[0] ?? '');
+  old.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 1`);
+  old.exec(`INSERT INTO conversations (id, agent, bundle, user_id, tenant, agent_path, created_at, status, updated_at, minute)
+    VALUES ('old', 'desk', 'b', 'ana', 'acme', 'desk', 1, 'completed', 1, 0)`);
+  old.close();
+  const log = await openFor(t, { file });
+  assert.equal((await log.find('old'))?.status, 'completed');
+  assert.deepEqual(
+    (await log.list({ limit: 10 })).map(({ id }) => id),
+    ['old'],
+  );
+  assert.equal((await log.post('old', say('hello'))).fresh, true);
 });
 
 test('two logs on one file in one process see each other', async (t) => {

@@ -3,7 +3,7 @@ import { sha256 } from '../../base/digest.ts';
 import type { Draft, Fact } from '../../domain/event.ts';
 import type { RunStatus } from '../../domain/status.ts';
 import type { AppendResult, ConversationMeta, ConversationRow, Lease, Log } from '../../kernel/ports.ts';
-import { placed, unknownConversation } from './fact.ts';
+import { busyConversation, copied, placed, unknownConversation } from './fact.ts';
 import { compareRows, isListed } from './listing.ts';
 import { holds, isLeased, leavesWork, mayTake, refusal } from './standing.ts';
 import { createWatchers } from './watchers.ts';
@@ -24,6 +24,10 @@ interface Entry {
   until: Instant;
   seen: number;
   posted: number;
+  /** Since when there is work left or begun. */
+  waitingSince: Instant | undefined;
+  continueAt: Instant | undefined;
+  archivedAt: Instant | undefined;
 }
 
 /** The log with every method answering at once: no promise is made, so nobody has to wait for one. */
@@ -46,6 +50,8 @@ export function createMemoryLog({
   const entries = new Map<string, Entry>();
   /** Conversations with work left or begun, the longest waiting first. */
   const waiting = new Set<Entry>();
+  /** Conversations that are to go on at a time of their own. */
+  const timed = new Set<Entry>();
   const watchers = createWatchers((problem) => onWarning('A watcher of the log threw.', problem));
 
   function entryOf(conversationId: string): Entry {
@@ -66,24 +72,95 @@ export function createMemoryLog({
     return key === undefined ? undefined : entry.keys?.get(keyOf(type, key));
   }
 
+  function born(meta: ConversationMeta): Entry {
+    const entry: Entry = {
+      meta: { ...meta },
+      facts: [],
+      keys: undefined,
+      bodies: undefined,
+      head: 0,
+      status: 'initializing',
+      title: '',
+      updatedAt: meta.createdAt,
+      epoch: 0,
+      owner: undefined,
+      until: 0,
+      seen: 0,
+      posted: 0,
+      waitingSince: undefined,
+      continueAt: undefined,
+      archivedAt: undefined,
+    };
+    entries.set(meta.id, entry);
+    return entry;
+  }
+
+  function wait(entry: Entry, now: Instant): void {
+    entry.waitingSince ??= now;
+    waiting.add(entry);
+  }
+
+  function rest(entry: Entry): void {
+    entry.waitingSince = undefined;
+    waiting.delete(entry);
+  }
+
+  function timeAt(entry: Entry, at: Instant | undefined): void {
+    entry.continueAt = at;
+    if (at === undefined) timed.delete(entry);
+    else timed.add(entry);
+  }
+
+  /** What nobody holds and has work, and since when. */
+  function free(bundles: readonly string[] | undefined): { readonly id: string; readonly since: Instant }[] {
+    const now = clock.now();
+    const found: { readonly id: string; readonly since: Instant }[] = [];
+    for (const entry of new Set([...waiting, ...timed])) {
+      const since = entry.waitingSince ?? entry.continueAt ?? now;
+      if (since > now && entry.waitingSince === undefined) continue;
+      if (!isLeased(entry, now) && bundles?.includes(entry.meta.bundle) !== false)
+        found.push({ id: entry.meta.id, since });
+    }
+    return found;
+  }
+
   return {
     create(meta) {
       if (entries.has(meta.id)) return false;
-      entries.set(meta.id, {
-        meta: { ...meta },
-        facts: [],
-        keys: undefined,
-        bodies: undefined,
-        head: 0,
-        status: 'initializing',
-        title: '',
-        updatedAt: meta.createdAt,
-        epoch: 0,
-        owner: undefined,
-        until: 0,
-        seen: 0,
-        posted: 0,
-      });
+      born(meta);
+      return true;
+    },
+
+    archive(conversationId, archived) {
+      const entry = entries.get(conversationId);
+      if (entry === undefined) return false;
+      entry.archivedAt = archived ? (entry.archivedAt ?? clock.now()) : undefined;
+      return true;
+    },
+
+    remove(conversationId) {
+      const entry = entries.get(conversationId);
+      if (entry === undefined) return false;
+      if (isLeased(entry, clock.now())) throw busyConversation(conversationId);
+      rest(entry);
+      timeAt(entry, undefined);
+      entries.delete(conversationId);
+      watchers.notify(conversationId);
+      return true;
+    },
+
+    fork(meta, from, at) {
+      const source = entryOf(from);
+      if (entries.has(meta.id)) return false;
+      const entry = born(meta);
+      entry.facts.push(...source.facts.slice(0, Math.max(0, at)).map((fact) => copied(fact, meta)));
+      entry.head = entry.seen = entry.facts.length;
+      entry.title = source.title;
+      for (const [key, { seq }] of source.keys ?? []) {
+        const fact = entry.facts[seq - 1];
+        if (fact !== undefined) (entry.keys ??= new Map()).set(key, fact);
+      }
+      if (source.bodies !== undefined) entry.bodies = new Map(source.bodies);
       return true;
     },
 
@@ -130,8 +207,9 @@ export function createMemoryLog({
       const fact = add(entry, draft, now);
       entry.posted = fact.seq;
       entry.updatedAt = now;
-      waiting.add(entry);
+      wait(entry, now);
       watchers.notify(conversationId);
+      watchers.notifyOfWork();
       return { fact, fresh: true };
     },
 
@@ -143,7 +221,8 @@ export function createMemoryLog({
       entry.owner = owner;
       entry.until = now + ttlMs;
       entry.seen = entry.head;
-      waiting.add(entry); // until it is let go: a holder that dies leaves its work to the next
+      wait(entry, now); // until it is let go: a holder that dies leaves its work to the next
+      timeAt(entry, undefined);
       return { conversationId, owner, epoch: entry.epoch, until: entry.until };
     },
 
@@ -154,22 +233,46 @@ export function createMemoryLog({
       return { ...lease, until: entry.until };
     },
 
-    release(lease, { unfinished = false } = {}) {
+    release(lease, options = {}) {
       const entry = entries.get(lease.conversationId);
       if (entry === undefined || !holds(entry, lease)) return;
       entry.owner = undefined;
-      waiting.delete(entry);
-      if (unfinished || leavesWork(entry)) waiting.add(entry);
+      rest(entry);
+      timeAt(entry, options.continueAt);
+      if (leavesWork(entry, options)) wait(entry, clock.now());
+      if (entry.waitingSince !== undefined || entry.continueAt !== undefined) watchers.notifyOfWork();
     },
 
-    ready(limit) {
-      const now = clock.now();
-      const ids: string[] = [];
-      for (const entry of waiting) {
-        if (ids.length >= limit) break;
-        if (!isLeased(entry, now)) ids.push(entry.meta.id);
+    ready(limit, { bundles } = {}) {
+      return free(bundles)
+        .sort((left, right) => left.since - right.since)
+        .slice(0, Math.max(0, limit))
+        .map(({ id }) => id);
+    },
+
+    due({ bundles } = {}) {
+      let first: Instant | undefined;
+      for (const { meta, owner, until, waitingSince, continueAt } of new Set([...waiting, ...timed])) {
+        if (bundles?.includes(meta.bundle) === false) continue;
+        const at = waitingSince === undefined ? continueAt : owner === undefined ? undefined : until;
+        if (at !== undefined) first = Math.min(first ?? at, at);
       }
-      return ids;
+      return first;
+    },
+
+    onWork: (listener) => watchers.addForWork(listener),
+
+    counts({ tenant } = {}) {
+      const counts: Partial<Record<RunStatus, number>> = {};
+      for (const { meta, status } of entries.values()) {
+        if (tenant === undefined || meta.tenant === tenant) counts[status] = (counts[status] ?? 0) + 1;
+      }
+      return counts;
+    },
+
+    oldestReady() {
+      const times = free(undefined).map(({ since }) => since);
+      return times.length === 0 ? undefined : Math.min(...times);
     },
 
     watch: (conversationId, listener) => watchers.add(conversationId, listener),
@@ -191,6 +294,7 @@ function keyOf(type: string, key: string): string {
   return `${type}\n${key}`; // no type has a line break
 }
 
-function rowOf({ meta, head, status, title, updatedAt }: Entry): ConversationRow {
-  return { ...meta, head, status, title, updatedAt };
+function rowOf({ meta, head, status, title, updatedAt, archivedAt }: Entry): ConversationRow {
+  const row = { ...meta, head, status, title, updatedAt };
+  return archivedAt === undefined ? row : { ...row, archivedAt };
 }

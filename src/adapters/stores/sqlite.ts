@@ -4,17 +4,20 @@ import { sha256 } from '../../base/digest.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { Fact } from '../../domain/event.ts';
 import type { AppendResult, Log } from '../../kernel/ports.ts';
-import { placed, unknownConversation } from './fact.ts';
+import { busyConversation, placed, unknownConversation } from './fact.ts';
+import { folded } from './listing.ts';
 import { createBlobs } from './sqlite/blobs.ts';
 import { connect, type Synchronous } from './sqlite/connection.ts';
 import { storeError } from './sqlite/errors.ts';
 import { createFactTable } from './sqlite/fact-table.ts';
 import { createNames } from './sqlite/names.ts';
 import { createPoll, idleTimer, type Schedule } from './sqlite/poll.ts';
+import { created, forkConversation, listed, removeConversation, statusCounts } from './sqlite/conversation-table.ts';
 import { conversationRow, minuteOf, pack, standingRow, type StandingRow } from './sqlite/rows.ts';
 import { createStatements } from './sqlite/statements.ts';
 import { createTransactions } from './sqlite/transactions.ts';
-import { holds, leavesWork, mayTake, refusal } from './standing.ts';
+import { freeWork, nextDue } from './sqlite/work.ts';
+import { holds, isLeased, leavesWork, mayTake, refusal } from './standing.ts';
 import { createWatchers } from './watchers.ts';
 
 export interface SqliteLogOptions {
@@ -49,6 +52,7 @@ export function createSqliteLog(
   const names = createNames(sql);
   const blobs = createBlobs(sql);
   const table = createFactTable(file, sql, names, blobs);
+  connection.function('folded', { deterministic: true }, (text) => folded(String(text)));
   const explain = (problem: unknown) => storeError(problem, file);
   const transactions = createTransactions(connection, synchronous, { undone: () => names.forget(), explain });
   const watchers = createWatchers((problem) => onWarning('A watcher of the log threw.', problem));
@@ -84,11 +88,8 @@ export function createSqliteLog(
   }
 
   return {
-    create({ id, agent, bundle, userId, tenant, agentPath, createdAt }) {
-      return light(() => {
-        const minute = minuteOf(createdAt);
-        return sql('create').run(id, agent, bundle, userId, tenant, agentPath, createdAt, minute).changes === 1;
-      });
+    create(meta) {
+      return light(() => created(sql, meta));
     },
 
     find(conversationId) {
@@ -98,14 +99,43 @@ export function createSqliteLog(
       });
     },
 
-    list({ limit, before, userId, tenant, agent, status }) {
-      const from = before ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: '' };
-      const statuses = status === undefined ? null : JSON.stringify(status);
-      const filter = [userId ?? null, tenant ?? null, agent ?? null, statuses];
-      return reading(() =>
-        sql('list')
-          .all(from.updatedAt, from.id, ...filter, Math.max(0, limit), minuteOf(from.updatedAt))
-          .map(conversationRow),
+    list(query) {
+      return reading(() => listed(sql, query));
+    },
+
+    archive(conversationId, archived) {
+      return heavy(
+        () => {
+          return sql('archive').run(conversationId, archived ? clock.now() : null).changes === 1;
+        },
+        () => undefined,
+      );
+    },
+
+    remove(conversationId) {
+      return heavy(
+        () => {
+          const standing = standingOf(conversationId);
+          if (standing === undefined) return false;
+          if (isLeased(standing, clock.now())) throw busyConversation(`${file}: conversation ${conversationId}`);
+          removeConversation(sql, standing);
+          return true;
+        },
+        (removed) => {
+          if (removed) watchers.notify(conversationId);
+        },
+      );
+    },
+
+    fork(meta, from, at) {
+      return heavy(
+        () => {
+          const source = known(from);
+          if (!created(sql, meta)) return false;
+          forkConversation(sql, source, known(meta.id), at);
+          return true;
+        },
+        () => undefined,
       );
     },
 
@@ -162,7 +192,9 @@ export function createSqliteLog(
           return { fact, fresh: true };
         },
         ({ fresh }) => {
-          if (fresh) watchers.notify(conversationId);
+          if (!fresh) return;
+          watchers.notify(conversationId);
+          watchers.notifyOfWork();
         },
       );
     },
@@ -187,20 +219,41 @@ export function createSqliteLog(
       });
     },
 
-    release(lease, { unfinished = false } = {}) {
-      light(() => {
+    release(lease, options = {}) {
+      const { continueAt } = options;
+      const hasWork = light(() => {
         const standing = standingOf(lease.conversationId);
-        if (standing === undefined || !holds(standing, lease)) return;
-        sql('release').run(standing.key, unfinished || leavesWork(standing) ? clock.now() : null);
+        if (standing === undefined || !holds(standing, lease)) return false;
+        const left = leavesWork(standing, options);
+        sql('release').run(standing.key, left ? clock.now() : null, continueAt ?? null);
+        return left || continueAt !== undefined;
       });
+      if (hasWork) watchers.notifyOfWork();
     },
 
-    ready(limit) {
-      return reading(() =>
-        sql('ready')
-          .all(clock.now(), Math.max(0, limit))
-          .map((columns) => String(columns['id'])),
-      );
+    ready(limit, { bundles } = {}) {
+      return reading(() => freeWork(sql, clock.now(), Math.max(0, limit), bundles).map(({ id }) => id));
+    },
+
+    due({ bundles } = {}) {
+      return reading(() => nextDue(sql, bundles));
+    },
+
+    onWork(listener) {
+      const leave = watchers.addForWork(listener);
+      reading(() => poll.start());
+      return () => {
+        leave();
+        if (watchers.isIdle) poll.stop();
+      };
+    },
+
+    counts({ tenant } = {}) {
+      return reading(() => statusCounts(sql, tenant));
+    },
+
+    oldestReady() {
+      return reading(() => freeWork(sql, clock.now(), 1, undefined)[0]?.since);
     },
 
     watch(conversationId, listener) {
@@ -208,7 +261,7 @@ export function createSqliteLog(
       reading(() => poll.start(conversationId));
       return () => {
         leave();
-        if (watchers.watched.size === 0) poll.stop();
+        if (watchers.isIdle) poll.stop();
       };
     },
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/clock.ts';
 import { statusKind, type RunStatus } from '../../domain/status.ts';
-import type { Lease } from '../../kernel/ports.ts';
+import type { Lease, ReleaseOptions } from '../../kernel/ports.ts';
 
 /** What a store knows of who may write to a conversation, and of what was dealt with. Every store decides by these. */
 export interface Standing {
@@ -44,9 +44,13 @@ export function mayTake(standing: Pick<Standing, 'owner' | 'until'>, owner: stri
  * Whether work is left when the lease is let go.
  *
  * A fact from outside that came after the holder's last look was not seen by it. A status that says the run is at work
- * means the holder stopped half way, such as at a drain, and somebody has to go on. `initializing` is what a
- * conversation is born with and says nothing.
+ * means the holder stopped half way, such as at a drain, and somebody has to go on: at once, unless the holder said when.
+ * `initializing` is what a conversation is born with and says nothing.
  */
-export function leavesWork({ posted, seen, status }: Pick<Standing, 'posted' | 'seen' | 'status'>): boolean {
-  return posted > seen || (status !== 'initializing' && statusKind(status) === 'working');
+export function leavesWork(
+  { posted, seen, status }: Pick<Standing, 'posted' | 'seen' | 'status'>,
+  { unfinished = false, continueAt }: ReleaseOptions = {},
+): boolean {
+  if (unfinished || posted > seen) return true;
+  return continueAt === undefined && status !== 'initializing' && statusKind(status) === 'working';
 }

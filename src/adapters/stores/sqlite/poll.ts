@@ -6,8 +6,8 @@ export type Schedule = (ms: number, callback: () => void) => () => void;
 const POLL_MS = 200;
 
 export interface Poll {
-  /** Somebody watches the conversation from now on. */
-  start(conversationId: string): void;
+  /** Somebody watches the conversation from now on; without one, for work of any. */
+  start(conversationId?: string): void;
   /** Nobody watches any more. */
   stop(): void;
 }
@@ -40,6 +40,7 @@ export function createPoll(
         heads.set(id, head);
         watchers.notify(id);
       }
+      watchers.notifyOfWork();
     } catch (problem) {
       onError(problem);
     }
@@ -51,7 +52,8 @@ export function createPoll(
         version = look.version();
         cancel = schedule(POLL_MS, poll);
       }
-      if (!heads.has(conversationId)) heads.set(conversationId, look.head(conversationId));
+      if (conversationId !== undefined && !heads.has(conversationId))
+        heads.set(conversationId, look.head(conversationId));
     },
     stop() {
       cancel?.();

@@ -3,6 +3,7 @@ import { assert } from '../../../base/assert.ts';
 import { tryParseJson } from '../../../base/json.ts';
 import { facts, type Draft, type Fact } from '../../../domain/event.ts';
 import { factId } from '../../../domain/fact-id.ts';
+import type { RunLimits } from '../../../domain/run.ts';
 import type { ConversationRow } from '../../../kernel/ports.ts';
 import type { Standing } from '../standing.ts';
 import { corrupt, payloadOf, payloadText } from '../stored.ts';
@@ -121,7 +122,7 @@ export function factRow(columns: Columns): FactRow {
 }
 
 export function conversationRow(columns: Columns): ConversationRow {
-  return {
+  const row = {
     id: columns['id'] as string,
     agent: columns['agent'] as string,
     bundle: columns['bundle'] as string,
@@ -134,6 +135,21 @@ export function conversationRow(columns: Columns): ConversationRow {
     title: columns['title'] as string,
     updatedAt: columns['updated_at'] as number,
   };
+  const parent = columns['parent'] as string | null;
+  return {
+    ...row,
+    ...(parent !== null && { parent: { id: parent, action: columns['parent_action'] as string } }),
+    ...(columns['root'] !== null && { root: columns['root'] as string }),
+    ...(columns['metadata'] !== null && { metadata: ownJson(columns['metadata']) as Record<string, string> }),
+    ...(columns['limits'] !== null && { limits: ownJson(columns['limits']) as RunLimits }),
+    ...(columns['archived_at'] !== null && { archivedAt: columns['archived_at'] as number }),
+  };
+}
+
+/** JSON that this file wrote of a value that its caller had checked. */
+function ownJson(text: unknown): unknown {
+  const parsed = tryParseJson(String(text));
+  return parsed.ok ? parsed.value : undefined;
 }
 
 export function standingRow(columns: Columns): StandingRow {

@@ -74,24 +74,54 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (conversation, blob)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE conversations ADD COLUMN parent TEXT;
+  ALTER TABLE conversations ADD COLUMN parent_action TEXT;
+  ALTER TABLE conversations ADD COLUMN root TEXT;
+  ALTER TABLE conversations ADD COLUMN metadata TEXT; -- JSON
+  ALTER TABLE conversations ADD COLUMN limits TEXT; -- JSON
+  ALTER TABLE conversations ADD COLUMN archived_at INTEGER;
+  -- When there will be work without anybody saying anything. Of no account while waiting_since is set.
+  ALTER TABLE conversations ADD COLUMN continue_at INTEGER;
+  CREATE INDEX conversations_children ON conversations (parent) WHERE parent IS NOT NULL;
+  CREATE INDEX conversations_tree ON conversations (root) WHERE root IS NOT NULL;
+  CREATE INDEX conversations_timed ON conversations (continue_at) WHERE continue_at IS NOT NULL;
+
+  -- The bundle is there for the filter: runs of others are passed over without being read.
+  DROP INDEX conversations_waiting;
+  CREATE INDEX conversations_waiting ON conversations (waiting_since, bundle) WHERE waiting_since IS NOT NULL;
+
+  -- For removing: whether anybody else has the text.
+  CREATE INDEX facts_with_blob ON facts (blob) WHERE blob IS NOT NULL;
+  CREATE INDEX conversation_blobs_by_blob ON conversation_blobs (blob);
+  `,
 ];
 
 /** Facts of one conversation: 67 million. Conversations of one file: 134 million, so that a place is a safe integer. */
 export const PLACES_PER_CONVERSATION = 2 ** 26;
 
-const ROW = 'id, agent, bundle, user_id, tenant, agent_path, created_at, status, title, updated_at, head';
+const ROW = `id, agent, bundle, user_id, tenant, agent_path, created_at, status, title, updated_at, head,
+  parent, parent_action, root, metadata, limits, archived_at`;
+const LISTED = `minute <= ?1 AND (updated_at, id) < (?2, ?3)
+  AND (?4 IS NULL OR user_id = ?4) AND (?5 IS NULL OR tenant = ?5) AND (?6 IS NULL OR agent = ?6)
+  AND (?7 IS NULL OR status IN (SELECT value FROM json_each(?7)))
+  AND (?8 IS NULL OR bundle IN (SELECT value FROM json_each(?8)))
+  AND (?9 IS NULL OR (archived_at IS NULL) = ?9)
+  AND (?12 IS NULL OR parent = ?12) AND (?13 IS NULL OR root = ?13)
+  AND (?10 IS NULL OR instr(folded(title), ?10) > 0)
+  ORDER BY minute DESC, updated_at DESC, id DESC LIMIT ?11`;
 const FACT = 'place, type, v, at, turn, iteration, cause, source, rest, body, blob';
 
 export const SQL = {
   create: `INSERT INTO conversations
-    (id, agent, bundle, user_id, tenant, agent_path, created_at, updated_at, minute, status)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, 'initializing') ON CONFLICT (id) DO NOTHING`,
+    (id, agent, bundle, user_id, tenant, agent_path, created_at, updated_at, minute, status,
+      parent, parent_action, root, metadata, limits)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, 'initializing', ?9, ?10, ?11, ?12, ?13) ON CONFLICT (id) DO NOTHING`,
   find: `SELECT ${ROW} FROM conversations WHERE id = ?`,
-  list: `SELECT ${ROW} FROM conversations
-    WHERE minute <= ?8 AND (updated_at, id) < (?1, ?2)
-      AND (?3 IS NULL OR user_id = ?3) AND (?4 IS NULL OR tenant = ?4) AND (?5 IS NULL OR agent = ?5)
-      AND (?6 IS NULL OR status IN (SELECT value FROM json_each(?6)))
-    ORDER BY minute DESC, updated_at DESC, id DESC LIMIT ?7`,
+  list: `SELECT ${ROW} FROM conversations WHERE ${LISTED}`,
+  listChildren: `SELECT ${ROW} FROM conversations WHERE parent = ?12 AND ${LISTED}`,
+  listTree: `SELECT ${ROW} FROM conversations WHERE root = ?13 AND ${LISTED}`,
+  archive: `UPDATE conversations SET archived_at = iif(?2 IS NULL, NULL, coalesce(archived_at, ?2)) WHERE id = ?1`,
   standing: `SELECT key, agent_path, head, epoch, owner, until, seen, posted, status, minute FROM conversations WHERE id = ?`,
   head: 'SELECT head FROM conversations WHERE id = ?',
 
@@ -106,11 +136,37 @@ export const SQL = {
     waiting_since = coalesce(waiting_since, ?3) WHERE key = ?1`,
 
   take: `UPDATE conversations SET epoch = epoch + 1, owner = ?2, until = ?3, seen = head,
-    waiting_since = coalesce(waiting_since, ?4) WHERE key = ?1`,
+    waiting_since = coalesce(waiting_since, ?4), continue_at = NULL WHERE key = ?1`,
   renew: 'UPDATE conversations SET until = ?2 WHERE key = ?1',
-  release: 'UPDATE conversations SET owner = NULL, waiting_since = ?2 WHERE key = ?1',
-  ready: `SELECT id FROM conversations
-    WHERE waiting_since IS NOT NULL AND (owner IS NULL OR until <= ?1) ORDER BY waiting_since, key LIMIT ?2`,
+  release: 'UPDATE conversations SET owner = NULL, waiting_since = ?2, continue_at = ?3 WHERE key = ?1',
+  ready: `SELECT id, waiting_since AS since FROM conversations WHERE waiting_since IS NOT NULL
+    AND (?3 IS NULL OR bundle IN (SELECT value FROM json_each(?3)))
+    AND (owner IS NULL OR until <= ?1) ORDER BY waiting_since, key LIMIT ?2`,
+  late: `SELECT id, continue_at AS since FROM conversations WHERE continue_at <= ?1 AND waiting_since IS NULL
+    AND (?3 IS NULL OR bundle IN (SELECT value FROM json_each(?3))) ORDER BY continue_at, key LIMIT ?2`,
+  nextTimed: `SELECT continue_at AS at FROM conversations WHERE continue_at IS NOT NULL AND waiting_since IS NULL
+    AND (?1 IS NULL OR bundle IN (SELECT value FROM json_each(?1))) ORDER BY continue_at LIMIT 1`,
+  nextLapse: `SELECT min(until) AS at FROM conversations WHERE waiting_since IS NOT NULL AND owner IS NOT NULL
+    AND (?1 IS NULL OR bundle IN (SELECT value FROM json_each(?1)))`,
+  counts: `SELECT status, count(*) AS count FROM conversations WHERE ?1 IS NULL OR tenant = ?1 GROUP BY status`,
+
+  forkFacts: `INSERT INTO facts (${FACT}) SELECT place + ?1, type, v, at, turn, iteration, cause, source, rest, body, blob
+    FROM facts WHERE place > ?2 AND place <= ?3`,
+  forkKeys: `INSERT INTO fact_keys (conversation, type, key, seq)
+    SELECT ?1, type, key, seq FROM fact_keys WHERE conversation = ?2 AND seq <= ?3`,
+  forkBlobs: `INSERT INTO conversation_blobs (conversation, blob)
+    SELECT ?1, blob FROM conversation_blobs WHERE conversation = ?2`,
+  forked: `UPDATE conversations SET head = ?2, seen = ?2,
+    title = (SELECT title FROM conversations WHERE key = ?3) WHERE key = ?1`,
+
+  blobsOf: `SELECT blob FROM facts WHERE place > ?1 AND place <= ?2 AND blob IS NOT NULL
+    UNION SELECT blob FROM conversation_blobs WHERE conversation = ?3`,
+  removeFacts: 'DELETE FROM facts WHERE place > ?1 AND place <= ?2',
+  removeKeys: 'DELETE FROM fact_keys WHERE conversation = ?',
+  removeGrants: 'DELETE FROM conversation_blobs WHERE conversation = ?',
+  removeRow: 'DELETE FROM conversations WHERE key = ?',
+  removeBlob: `DELETE FROM blobs WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM facts WHERE blob = ?1)
+    AND NOT EXISTS (SELECT 1 FROM conversation_blobs WHERE blob = ?1)`,
 
   findName: 'SELECT key FROM names WHERE name = ?',
   addName: 'INSERT INTO names (name) VALUES (?)',
