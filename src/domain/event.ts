@@ -259,6 +259,9 @@ export interface PassingPayloads {
     readonly part: string;
     readonly kind: 'text' | 'thinking' | 'action';
     readonly name?: string;
+    /** Id of the entry that this is a piece of, which the timeline has once the model has spoken. */
+    readonly entry: string;
+    readonly attempt: number;
     readonly delta: string;
   };
   /** `superseded`: the attempt failed; what was streamed of it is void and another attempt begins. */

@@ -1,38 +1,17 @@
 import { AppendList } from '../base/append-list.ts';
-import type { Instant } from '../base/clock.ts';
-import type { EffectiveAgent } from './agent.ts';
-import type { Block } from './model.ts';
-import { decode } from './decision.ts';
-import type {
-  ActionData,
-  Asked,
-  CallAttempt,
-  CallData,
-  Entry,
-  EntryOf,
-  EntryRole,
-  NoticeKind,
-  Placed,
-} from './entry.ts';
-import type { Fact, FactOf, FactType } from './event.ts';
-import { addUsage } from './usage-sum.ts';
+import type { Entry } from './entry.ts';
+import type { Fact } from './event.ts';
+import { ask, begin, observe, settle } from './timeline-action.ts';
+import { answered, call, output, think } from './timeline-call.ts';
+import { add, type Timeline } from './timeline-edit.ts';
+import { judge, notice } from './timeline-notice.ts';
+import { endTurn, resumeTurn, startTurn } from './timeline-turn.ts';
 
-/** The entries of a conversation: a fold of its facts. Immutable. */
-export interface Timeline {
-  /** Sequence number of the last fact folded in. */
-  readonly head: number;
-  /** Entries that can change no more. */
-  readonly settled: AppendList<Entry>;
-  /** Entries of the turn in work, and what was said since. */
-  readonly open: readonly Entry[];
-  readonly turn: { readonly number: number; readonly at: Instant } | undefined;
-  readonly turns: number;
-  readonly grammar: EffectiveAgent['grammar'];
-  readonly last: FactType | undefined;
-}
+export type { Timeline } from './timeline-edit.ts';
 
 export const emptyTimeline: Timeline = {
   head: 0,
+  progressAt: 0,
   settled: AppendList.of<Entry>(),
   open: [],
   turn: undefined,
@@ -46,14 +25,34 @@ export function entriesOf({ settled, open }: Timeline): readonly Entry[] {
   return [...settled, ...open];
 }
 
-/** Entries that are new or have changed since `revision`. */
+export function lengthOf({ settled, open }: Timeline): number {
+  return settled.length + open.length;
+}
+
+/** The entry at a position, from 1. */
+export function entryAt({ settled, open }: Timeline, position: number): Entry | undefined {
+  return position > settled.length
+    ? open[position - settled.length - 1]
+    : position < 1
+      ? undefined
+      : settled.at(position - 1);
+}
+
+/** Entries that are new or have changed since `revision`, in order. Looks at no turn that had ended by then. */
 export function entriesSince(timeline: Timeline, revision: number): readonly Entry[] {
-  return entriesOf(timeline).filter((one) => one.revision > revision);
+  const found: Entry[] = [];
+  for (let position = lengthOf(timeline); position > 0; position--) {
+    const entry = entryAt(timeline, position);
+    if (entry === undefined || (entry.role === 'end' && entry.revision <= revision)) break;
+    if (entry.revision > revision) found.push(entry);
+  }
+  return found.reverse();
 }
 
 /** The timeline after one more fact. Total: a fact that makes no sense where it stands changes nothing but the head. */
 export function project(before: Timeline, fact: Fact): Timeline {
-  const timeline: Timeline = { ...before, head: fact.seq, last: fact.type };
+  const progressAt = isProgress(fact) ? fact.at : before.progressAt;
+  const timeline: Timeline = { ...before, head: fact.seq, progressAt, last: fact.type };
   switch (fact.type) {
     case 'io.input': {
       const { text, mode, userId } = fact.payload;
@@ -71,7 +70,7 @@ export function project(before: Timeline, fact: Fact): Timeline {
     case 'llm.response':
       return answered(timeline, fact);
     case 'thinking.step':
-      return add(timeline, fact, `thought-${fact.seq}`, fact.payload.text, { role: 'thinking' });
+      return think(timeline, fact);
     case 'tool.invoke':
       return begin(timeline, fact);
     case 'tool.result':
@@ -91,19 +90,13 @@ export function project(before: Timeline, fact: Fact): Timeline {
     case 'hitl.cancel':
       return settle(timeline, fact, fact.payload.request, { cancelled: fact.payload.reason });
     case 'io.output':
-      return add(timeline, fact, `answer-${fact.seq}`, fact.payload.text, { role: 'assistant', data: { final: true } });
+      return output(timeline, fact);
     case 'gate.verdict':
       return judge(timeline, fact);
     case 'cancel.request':
       return notice(timeline, fact, 'cancel', 'The turn was asked to stop.', fact.payload.by);
     case 'cancel.resume':
-      return notice(
-        { ...timeline, turn: timeline.turn ?? { number: timeline.turns, at: fact.at } },
-        fact,
-        'resume',
-        'The stopped turn goes on.',
-        fact.payload.by,
-      );
+      return resumeTurn(timeline, fact);
     case 'skill.loaded':
       return notice(timeline, fact, 'skill', `The skill ${fact.payload.name} was loaded.`);
     case 'memory.compacted': {
@@ -168,251 +161,11 @@ export function timelineOf(facts: Iterable<Fact>, from: Timeline = emptyTimeline
   return timeline;
 }
 
-type Body<R extends EntryRole = EntryRole> = { [K in R]: Omit<EntryOf<K>, keyof Placed> }[R];
-
-function add(timeline: Timeline, fact: Fact, id: string, text: string, body: Body): Timeline {
-  const placed: Placed = {
-    id,
-    position: timeline.settled.length + timeline.open.length + 1,
-    revision: fact.seq,
-    at: fact.at,
-    text,
-    ...(timeline.turn !== undefined && { turn: timeline.turn.number }),
-  };
-  return { ...timeline, open: [...timeline.open, { ...placed, ...body }] };
-}
-
-/** Changes the newest open entry that `change` has something to say about. Nothing happens when there is none. */
-function revise(timeline: Timeline, fact: Fact, change: (entry: Entry) => Entry | undefined): Timeline {
-  for (let index = timeline.open.length - 1; index >= 0; index--) {
-    const entry = timeline.open[index];
-    const changed = entry === undefined ? undefined : change(entry);
-    if (changed !== undefined)
-      return { ...timeline, open: timeline.open.with(index, { ...changed, revision: fact.seq }) };
-  }
-  return timeline;
-}
-
-function notice(timeline: Timeline, fact: Fact, kind: NoticeKind, text: string, by?: string): Timeline {
-  const data = by === undefined ? { kind } : { kind, by };
-  return add(timeline, fact, `notice-${fact.seq}`, text, { role: 'notice', data });
-}
-
-/** What makes a turn go on in a new slice without anything having gone wrong. */
-const REASONS_TO_GO_ON: ReadonlySet<FactType | undefined> = new Set<FactType | undefined>([
-  'hitl.responded',
-  'hitl.cancel',
-  'cancel.resume',
-  'io.input',
-]);
-
-function startTurn(timeline: Timeline, fact: FactOf<'agent.turn.start'>, last: FactType | undefined): Timeline {
-  const grammar = fact.payload.agent?.grammar ?? timeline.grammar;
-  if (timeline.turn !== undefined) {
-    if (REASONS_TO_GO_ON.has(last)) return { ...timeline, grammar };
-    return notice(
-      { ...timeline, grammar },
-      fact,
-      'restart',
-      'The program stopped here; another one went on from the log.',
-    );
-  }
-  const number = timeline.turns + 1;
-  const open = timeline.open.map((one) =>
-    one.turn === undefined ? { ...one, turn: number, revision: fact.seq } : one,
-  );
-  return { ...timeline, grammar, open, turns: number, turn: { number, at: fact.at } };
-}
-
-function endTurn(timeline: Timeline, fact: FactOf<'agent.turn.end'>): Timeline {
-  if (timeline.turn === undefined) return timeline;
-  const { status, error } = fact.payload;
-  const text = error === undefined ? status : `${status}: ${error.message}`;
-  const data = { ...fact.payload, ms: fact.at - timeline.turn.at };
-  const ended = add(timeline, fact, `end-${fact.seq}`, text, { role: 'end', data });
-  let { settled } = ended;
-  for (const entry of ended.open) settled = settled.append(entry);
-  return { ...ended, settled, open: [], turn: undefined };
-}
-
-function call(timeline: Timeline, fact: FactOf<'llm.request'>): Timeline {
-  const { attempt, model, purpose } = fact.payload;
-  const begun: CallAttempt = { ...model, at: fact.at };
-  if (attempt > 1) {
-    const again = revise(timeline, fact, (entry) =>
-      entry.role === 'call' && entry.data.state === 'open' && entry.data.purpose === purpose
-        ? { ...entry, text: modelName(begun), data: { ...entry.data, attempts: [...entry.data.attempts, begun] } }
-        : undefined,
-    );
-    if (again !== timeline) return again;
-  }
-  const data: CallData = {
-    iteration: fact.iteration ?? 0,
-    state: 'open',
-    attempts: [begun],
-    usage: {},
-    ...(purpose !== undefined && { purpose }),
-  };
-  return add(timeline, fact, `call-${fact.seq}`, modelName(begun), { role: 'call', data });
-}
-
-function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeline {
-  const { failure, stop, usage, served, content } = fact.payload;
-  const timeline = revise(before, fact, (entry) => {
-    if (entry.role !== 'call' || entry.data.state !== 'open') return undefined;
-    const attempts = entry.data.attempts.map((one, index, all) =>
-      index < all.length - 1 ? one : { ...one, ms: fact.at - one.at, ...(failure !== undefined && { failure }) },
-    );
-    const spent = { ...entry.data, attempts, usage: addUsage(entry.data.usage, usage) };
-    if (failure !== undefined) return { ...entry, data: spent };
-    return { ...entry, data: { ...spent, state: 'done', stop, ...(served !== undefined && { served }) } };
-  });
-  if (failure !== undefined || timeline === before || timeline.turn === undefined) return timeline;
-  const turnId = `t${timeline.turn.number}`;
-  const decision = decode(content, timeline.grammar, turnId, fact.iteration ?? 0);
-  // An answer counts when the gates have let it go: it is told by `io.output`.
-  if (decision.type !== 'actions') return timeline;
-  const words = timeline.grammar === 'native' ? textOf(content) : '';
-  let told =
-    words.trim() === ''
-      ? timeline
-      : add(timeline, fact, `spoke-${fact.seq}`, words, { role: 'assistant', data: { final: false } });
-  for (const action of decision.actions) {
-    told = add(told, fact, action.id, action.name, {
-      role: 'action',
-      data: { name: action.name, arguments: action.arguments, state: 'asked', verdicts: [], requests: [] },
-    });
-  }
-  return told;
-}
-
-function inAction(timeline: Timeline, fact: Fact, id: string, change: (data: ActionData) => ActionData): Timeline {
-  return revise(timeline, fact, (entry) => {
-    if (entry.role !== 'action' || entry.id !== id) return undefined;
-    const data = change(entry.data);
-    return { ...entry, text: `${data.name}: ${data.observation?.outcome ?? data.state}`, data };
-  });
-}
-
-function begin(timeline: Timeline, fact: FactOf<'tool.invoke'>): Timeline {
-  const { action, arguments: given, effect, revisedBy } = fact.payload;
-  return inAction(timeline, fact, action, (data) => ({
-    ...data,
-    arguments: given,
-    effect,
-    state: 'running',
-    startedAt: fact.at,
-    ...(revisedBy !== undefined && { revisedBy, askedFor: data.arguments }),
-  }));
-}
-
-function observe(timeline: Timeline, fact: FactOf<'tool.result'>): Timeline {
-  const { action, ...observation } = fact.payload;
-  return inAction(timeline, fact, action, (data) => {
-    if (data.state === 'done') return data;
-    return {
-      ...data,
-      state: 'done',
-      observation,
-      ...(data.startedAt !== undefined && { ms: fact.at - data.startedAt }),
-    };
-  });
-}
-
-function ask(timeline: Timeline, fact: FactOf<'hitl.requested'>): Timeline {
-  const { kind, action, question } = fact.payload;
-  const asked: Asked = { ...fact.payload, at: fact.at };
-  const known =
-    action === undefined
-      ? revise(timeline, fact, (entry) =>
-          kind === 'plan' && entry.role === 'plan'
-            ? { ...entry, data: { ...entry.data, requests: [...entry.data.requests, asked] } }
-            : undefined,
-        )
-      : inAction(timeline, fact, action, (data) => ({
-          ...data,
-          state: 'waiting',
-          requests: [...data.requests, asked],
-        }));
-  if (known !== timeline) return known;
-  return add(timeline, fact, `notice-${fact.seq}`, question, {
-    role: 'notice',
-    data: { kind: 'question', requests: [asked] },
-  });
-}
-
-/** The first word counts, as in the fold that decides. */
-function settle(
-  timeline: Timeline,
-  fact: Fact,
-  id: string,
-  change: Pick<Asked, 'answer' | 'answeredAt' | 'cancelled'>,
-): Timeline {
-  const isOpen = (one: Asked): boolean => one.request === id && one.answer === undefined && one.cancelled === undefined;
-  const settled = (requests: readonly Asked[]): readonly Asked[] =>
-    requests.map((one) => (isOpen(one) ? { ...one, ...change } : one));
-  return revise(timeline, fact, (entry) => {
-    switch (entry.role) {
-      case 'action': {
-        if (!entry.data.requests.some(isOpen)) return undefined;
-        return {
-          ...entry,
-          data: {
-            ...entry.data,
-            state: entry.data.startedAt === undefined ? 'asked' : 'running',
-            requests: settled(entry.data.requests),
-          },
-        };
-      }
-      case 'plan':
-        return entry.data.requests.some(isOpen)
-          ? { ...entry, data: { ...entry.data, requests: settled(entry.data.requests) } }
-          : undefined;
-      case 'notice':
-        return entry.data.requests?.some(isOpen) === true
-          ? { ...entry, data: { ...entry.data, requests: settled(entry.data.requests) } }
-          : undefined;
-      default:
-        return undefined;
-    }
-  });
-}
-
-function judge(timeline: Timeline, fact: FactOf<'gate.verdict'>): Timeline {
-  const { payload } = fact;
-  const { action, gate, verdict, question, reason } = payload;
-  const known =
-    action === undefined
-      ? timeline
-      : inAction(timeline, fact, action, (data) => ({ ...data, verdicts: [...data.verdicts, payload] }));
-  if (known !== timeline) return known;
-  const did = { deny: 'refused', hold: 'held', revise: 'changed' }[verdict];
-  const text = `${gate} ${did} ${JUDGED[question] ?? question}${reason === undefined ? '.' : `: ${reason}`}`;
-  return add(timeline, fact, `notice-${fact.seq}`, text, {
-    role: 'notice',
-    data: { kind: 'verdict', verdict: payload },
-  });
-}
-
-const JUDGED: Readonly<Record<string, string>> = {
-  'before:io.input': 'the message',
-  'before:llm.request': 'the model call',
-  'before:tool.invoke': 'the action',
-  'before:tool.result': 'the result',
-  'before:hitl.requested': 'the question to a person',
-  'before:io.output': 'the answer',
-};
-
-function textOf(content: readonly Block[]): string {
-  let text = '';
-  for (const one of content) if (one.type === 'text') text += one.text;
-  return text;
-}
-
-function modelName({ provider, model }: Pick<CallAttempt, 'provider' | 'model'>): string {
-  return `${provider} ${model}`;
-}
-
 function names(list: readonly string[]): string {
   return list.length === 0 ? 'Tools' : list.join(', ');
+}
+
+/** A worker that takes a conversation over has not got on with it yet. */
+function isProgress(fact: Fact): boolean {
+  return fact.type !== 'agent.turn.start' || fact.payload.resumed !== true;
 }

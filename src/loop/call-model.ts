@@ -5,10 +5,11 @@ import { announce } from '../assembly/announce.ts';
 import { changedSections, render } from '../assembly/render.ts';
 import { repair } from '../assembly/repair.ts';
 import { nextIteration, type Turn } from '../domain/conversation.ts';
+import { streamedId } from '../domain/entry-id.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { ModelFailure, ModelRequest } from '../domain/model.ts';
 import type { Questions } from '../kernel/verdict.ts';
-import { listen, type Heard } from './listen.ts';
+import { listen, type Heard, type Piece } from './listen.ts';
 import type { Backoff, Command } from './next.ts';
 import { chooseTool, type Chosen } from './tool-choice.ts';
 import { answered, inTurn, isOver, onInterrupt, openTurn, pause, tell, verdictDrafts, type Work } from './work.ts';
@@ -77,23 +78,29 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   const facts = isPromise(stated) ? await stated : stated;
   if (facts === undefined) return;
   tell(work, 'io.status', { state: 'thinking' });
-  const heard = await converse(work, final, iteration);
+  const heard = await converse(work, final, { iteration, attempt: command.attempt });
   tell(work, 'llm.stream.end', { attempt: command.attempt, superseded: heard.failure !== undefined });
   const told = work.recorder.keep(responseDrafts(openTurn(work), heard, command.attempt, facts.at(-1)?.id));
   if (isPromise(told)) await told;
 }
 
 /** One call, heard to its end. Whatever goes wrong is a failure in words, never an exception. */
-async function converse(work: Work, request: ModelRequest, iteration: number): Promise<Heard> {
+async function converse(
+  work: Work,
+  request: ModelRequest,
+  { iteration, attempt }: { readonly iteration: number; readonly attempt: number },
+): Promise<Heard> {
   const abort = new LazyAbort();
   const turn = openTurn(work);
   const { bus, clock, models } = work.ports;
   // What a gate may still refuse has not been said: text is held back while the answer is gated.
   const silent = bus.isGated('before:io.output') || turn.agent.grammar === 'json';
   const onDelta = bus.isHeard('llm.stream.chunk')
-    ? (part: string, kind: 'text' | 'thinking' | 'action', name: string | undefined, delta: string): void => {
+    ? ({ part, kind, name, ordinal, delta }: Piece): void => {
         if (kind === 'text' && silent) return;
-        tell(work, 'llm.stream.chunk', name === undefined ? { part, kind, delta } : { part, kind, name, delta });
+        const entry = streamedId(kind, turn.id, iteration, ordinal);
+        const chunk = { part, kind, entry, attempt, delta };
+        tell(work, 'llm.stream.chunk', name === undefined ? chunk : { ...chunk, name });
       }
     : undefined;
   try {

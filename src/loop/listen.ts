@@ -27,16 +27,27 @@ export interface ListenOptions {
   readonly clock: Clock;
   readonly idleMs: number;
   /** Every piece of text, thinking and action input as it arrives. */
-  readonly onDelta?:
-    ((part: string, kind: 'text' | 'thinking' | 'action', name: string | undefined, delta: string) => void) | undefined;
+  readonly onDelta?: ((piece: Piece) => void) | undefined;
   /** Registers what ends the listening early; returns what takes it back. */
   readonly onInterrupt: (callback: () => void) => () => void;
+}
+
+/** Some of a block, as it arrives. */
+export interface Piece {
+  readonly part: string;
+  readonly kind: 'text' | 'thinking' | 'action';
+  /** Of an action. */
+  readonly name: string | undefined;
+  /** Which block of its kind it belongs to, from 1. */
+  readonly ordinal: number;
+  readonly delta: string;
 }
 
 /** A block that is being spoken. */
 interface Open {
   readonly kind: 'text' | 'thinking' | 'action';
   readonly name: string;
+  readonly ordinal: number;
   text: string;
   /** The first half of a character whose second half has not come yet. */
   kept: string;
@@ -59,7 +70,8 @@ export async function listen(stream: ModelStream, options: ListenOptions): Promi
   let providerId: string | undefined;
 
   function begin(part: string, kind: Open['kind'], name: string): Open {
-    const block: Open = { kind, name, text: '', kept: '', opaque: undefined, whole: false };
+    const ordinal = spoken.filter((one) => 'kind' in one && one.kind === kind).length + 1;
+    const block: Open = { kind, name, ordinal, text: '', kept: '', opaque: undefined, whole: false };
     open.set(part, block);
     spoken.push(block);
     return block;
@@ -78,8 +90,15 @@ export async function listen(stream: ModelStream, options: ListenOptions): Promi
         // Half a character is kept until its other half comes: nobody is shown a lone surrogate.
         const whole = endsInHalf(shown) ? shown.slice(0, -1) : shown;
         block.kept = shown.slice(whole.length);
-        if (whole !== '')
-          options.onDelta(part.part, block.kind, block.kind === 'action' ? block.name : undefined, whole);
+        if (whole === '') return;
+        const { kind, ordinal } = block;
+        options.onDelta({
+          part: part.part,
+          kind,
+          name: kind === 'action' ? block.name : undefined,
+          ordinal,
+          delta: whole,
+        });
         return;
       }
       case 'end': {

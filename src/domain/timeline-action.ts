@@ -1,0 +1,106 @@
+import type { ActionData, Asked } from './entry.ts';
+import type { Fact, FactOf } from './event.ts';
+import { add, revise, type Timeline } from './timeline-edit.ts';
+
+/** Changes an action's entry. Undefined when there is none; the same data is no change. */
+export function inAction(
+  timeline: Timeline,
+  fact: Fact,
+  id: string,
+  change: (data: ActionData) => ActionData,
+): Timeline | undefined {
+  return revise(timeline, fact, (entry) => {
+    if (entry.role !== 'action' || entry.id !== id) return undefined;
+    const data = change(entry.data);
+    if (data === entry.data) return entry;
+    return { ...entry, text: `${data.name}: ${data.observation?.outcome ?? data.state}`, data };
+  });
+}
+
+export function begin(timeline: Timeline, fact: FactOf<'tool.invoke'>): Timeline {
+  const { action, arguments: given, effect, revisedBy } = fact.payload;
+  const begun = inAction(timeline, fact, action, (data) => ({
+    ...data,
+    arguments: given,
+    effect,
+    state: 'running',
+    startedAt: fact.at,
+    ...(revisedBy !== undefined && { revisedBy, askedFor: data.arguments }),
+  }));
+  return begun ?? timeline;
+}
+
+export function observe(timeline: Timeline, fact: FactOf<'tool.result'>): Timeline {
+  const { action, ...observation } = fact.payload;
+  const observed = inAction(timeline, fact, action, (data) => {
+    if (data.state === 'done') return data;
+    return {
+      ...data,
+      state: 'done',
+      observation,
+      ...(data.startedAt !== undefined && { ms: fact.at - data.startedAt }),
+    };
+  });
+  return observed ?? timeline;
+}
+
+/** A person is asked: on the card of the action or plan that it is about, else as a line of its own. */
+export function ask(timeline: Timeline, fact: FactOf<'hitl.requested'>): Timeline {
+  const { kind, action, question } = fact.payload;
+  const asked: Asked = { ...fact.payload, at: fact.at };
+  const known =
+    action === undefined
+      ? revise(timeline, fact, (entry) =>
+          kind === 'plan' && entry.role === 'plan'
+            ? { ...entry, data: { ...entry.data, requests: [...entry.data.requests, asked] } }
+            : undefined,
+        )
+      : inAction(timeline, fact, action, (data) => ({
+          ...data,
+          state: 'waiting',
+          requests: [...data.requests, asked],
+        }));
+  if (known !== undefined) return known;
+  return add(timeline, fact, `notice-${fact.seq}`, question, {
+    role: 'notice',
+    data: { kind: 'question', requests: [asked] },
+  });
+}
+
+/** The first word counts, as in the fold that decides. */
+export function settle(
+  timeline: Timeline,
+  fact: Fact,
+  id: string,
+  change: Pick<Asked, 'answer' | 'answeredAt' | 'cancelled'>,
+): Timeline {
+  const isOpen = (one: Asked): boolean => one.request === id && one.answer === undefined && one.cancelled === undefined;
+  const settled = (requests: readonly Asked[]): readonly Asked[] =>
+    requests.map((one) => (isOpen(one) ? { ...one, ...change } : one));
+  const changed = revise(timeline, fact, (entry) => {
+    switch (entry.role) {
+      case 'action': {
+        if (!entry.data.requests.some(isOpen)) return undefined;
+        return {
+          ...entry,
+          data: {
+            ...entry.data,
+            state: entry.data.startedAt === undefined ? 'asked' : 'running',
+            requests: settled(entry.data.requests),
+          },
+        };
+      }
+      case 'plan':
+        return entry.data.requests.some(isOpen)
+          ? { ...entry, data: { ...entry.data, requests: settled(entry.data.requests) } }
+          : undefined;
+      case 'notice':
+        return entry.data.requests?.some(isOpen) === true
+          ? { ...entry, data: { ...entry.data, requests: settled(entry.data.requests) } }
+          : undefined;
+      default:
+        return undefined;
+    }
+  });
+  return changed ?? timeline;
+}

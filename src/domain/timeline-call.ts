@@ -1,0 +1,91 @@
+import { decode } from './decision.ts';
+import type { CallAttempt, CallData } from './entry.ts';
+import { spokenId, thoughtId } from './entry-id.ts';
+import type { FactOf } from './event.ts';
+import type { Block } from './model.ts';
+import { add, revise, type Timeline } from './timeline-edit.ts';
+import { addUsage } from './usage-sum.ts';
+
+/** A model call begins, or begins again. */
+export function call(timeline: Timeline, fact: FactOf<'llm.request'>): Timeline {
+  const { attempt, model, purpose } = fact.payload;
+  const begun: CallAttempt = { ...model, at: fact.at };
+  if (attempt > 1) {
+    const again = revise(timeline, fact, (entry) =>
+      entry.role === 'call' && entry.data.state === 'open' && entry.data.purpose === purpose
+        ? { ...entry, text: modelName(begun), data: { ...entry.data, attempts: [...entry.data.attempts, begun] } }
+        : undefined,
+    );
+    if (again !== undefined) return again;
+  }
+  const data: CallData = {
+    iteration: fact.iteration ?? 0,
+    state: 'open',
+    attempts: [begun],
+    usage: {},
+    ...(purpose !== undefined && { purpose }),
+  };
+  return add(timeline, fact, `call-${fact.seq}`, modelName(begun), { role: 'call', data });
+}
+
+export function think(timeline: Timeline, fact: FactOf<'thinking.step'>): Timeline {
+  const thought = (id: string): Timeline => add(timeline, fact, id, fact.payload.text, { role: 'thinking' });
+  if (timeline.turn === undefined || fact.iteration === undefined) return thought(`thought-${fact.seq}`);
+  const turnId = `t${timeline.turn.number}`;
+  const prefix = thoughtId(turnId, fact.iteration, 1).slice(0, -1);
+  const before = timeline.open.filter((one) => one.role === 'thinking' && one.id.startsWith(prefix)).length;
+  return thought(thoughtId(turnId, fact.iteration, before + 1));
+}
+
+/** A model call is over: what it cost, and what was said and asked for. */
+export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeline {
+  const { failure, stop, usage, served, content } = fact.payload;
+  const timeline = revise(before, fact, (entry) => {
+    if (entry.role !== 'call' || entry.data.state !== 'open') return undefined;
+    const attempts = entry.data.attempts.map((one, index, all) =>
+      index < all.length - 1 ? one : { ...one, ms: fact.at - one.at, ...(failure !== undefined && { failure }) },
+    );
+    const spent = { ...entry.data, attempts, usage: addUsage(entry.data.usage, usage) };
+    if (failure !== undefined) return { ...entry, data: spent };
+    return { ...entry, data: { ...spent, state: 'done', stop, ...(served !== undefined && { served }) } };
+  });
+  if (timeline === undefined) return before;
+  if (failure !== undefined || timeline.turn === undefined) return timeline;
+  const turnId = `t${timeline.turn.number}`;
+  const iteration = fact.iteration ?? 0;
+  const decision = decode(content, timeline.grammar, turnId, iteration);
+  // An answer counts when the gates have let it go: it is told by `io.output`.
+  if (decision.type !== 'actions') return timeline;
+  const words = timeline.grammar === 'native' ? textOf(content) : '';
+  let told =
+    words.trim() === ''
+      ? timeline
+      : add(timeline, fact, spokenId(turnId, iteration), words, { role: 'assistant', data: { final: false } });
+  for (const action of decision.actions) {
+    told = add(told, fact, action.id, action.name, {
+      role: 'action',
+      data: { name: action.name, arguments: action.arguments, state: 'asked', verdicts: [], requests: [] },
+    });
+  }
+  return told;
+}
+
+/** The turn's answer, under the id of what was heard of it on the way. */
+export function output(timeline: Timeline, fact: FactOf<'io.output'>): Timeline {
+  const { turn } = timeline;
+  const id =
+    turn === undefined || fact.iteration === undefined
+      ? `answer-${fact.seq}`
+      : spokenId(`t${turn.number}`, fact.iteration);
+  return add(timeline, fact, id, fact.payload.text, { role: 'assistant', data: { final: true } });
+}
+
+function textOf(content: readonly Block[]): string {
+  let text = '';
+  for (const one of content) if (one.type === 'text') text += one.text;
+  return text;
+}
+
+function modelName({ provider, model }: Pick<CallAttempt, 'provider' | 'model'>): string {
+  return `${provider} ${model}`;
+}

@@ -1,0 +1,48 @@
+import type { FactOf, FactType } from './event.ts';
+import { add, type Timeline } from './timeline-edit.ts';
+import { notice } from './timeline-notice.ts';
+
+/** What makes a turn go on in a new slice without anything having gone wrong. */
+const REASONS_TO_GO_ON: ReadonlySet<FactType | undefined> = new Set<FactType | undefined>([
+  'hitl.responded',
+  'hitl.cancel',
+  'cancel.resume',
+  'io.input',
+]);
+
+/** A turn begins, or goes on. `last` is the fact before this one. */
+export function startTurn(timeline: Timeline, fact: FactOf<'agent.turn.start'>, last: FactType | undefined): Timeline {
+  const grammar = fact.payload.agent?.grammar ?? timeline.grammar;
+  if (timeline.turn !== undefined) {
+    if (REASONS_TO_GO_ON.has(last)) return { ...timeline, grammar };
+    return notice(
+      { ...timeline, grammar },
+      fact,
+      'restart',
+      'The program stopped here; another one went on from the log.',
+    );
+  }
+  const number = timeline.turns + 1;
+  const open = timeline.open.map((one) =>
+    one.turn === undefined ? { ...one, turn: number, revision: fact.seq } : one,
+  );
+  return { ...timeline, grammar, open, turns: number, turn: { number, at: fact.at } };
+}
+
+/** Nothing of an ended turn changes any more. */
+export function endTurn(timeline: Timeline, fact: FactOf<'agent.turn.end'>): Timeline {
+  if (timeline.turn === undefined) return timeline;
+  const { status, error } = fact.payload;
+  const text = error === undefined ? status : `${status}: ${error.message}`;
+  const data = { ...fact.payload, ms: fact.at - timeline.turn.at };
+  const ended = add(timeline, fact, `end-${fact.seq}`, text, { role: 'end', data });
+  let { settled } = ended;
+  for (const entry of ended.open) settled = settled.append(entry);
+  return { ...ended, settled, open: [], turn: undefined };
+}
+
+/** A stopped turn is open again. */
+export function resumeTurn(timeline: Timeline, fact: FactOf<'cancel.resume'>): Timeline {
+  const turn = timeline.turn ?? { number: timeline.turns, at: fact.at };
+  return notice({ ...timeline, turn }, fact, 'resume', 'The stopped turn goes on.', fact.payload.by);
+}
