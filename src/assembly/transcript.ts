@@ -1,5 +1,5 @@
 import { deepFreeze } from '../base/freeze.ts';
-import { AppendList } from '../base/append-list.ts';
+import type { AppendList } from '../base/append-list.ts';
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import type { Part } from '../domain/content.ts';
@@ -23,92 +23,110 @@ type Target = Pick<ModelRef, 'provider' | 'model'>;
  *
  * Total: every log gives a request that providers accept. Each action has exactly one result, in the order asked;
  * nothing empty goes out; what a provider signed goes back whole to that model and to no other; what nobody said is
- * marked synthetic. Finished turns and iterations never change, so their messages are made once.
+ * marked synthetic. Finished turns and iterations never change, so their messages are made once, and are the same
+ * objects in every request.
  */
 export function transcript(conversation: Conversation, target: Target): readonly Message[] {
   const { turn } = conversation;
-  return pastMessages(conversation, target).toArray(turn === undefined ? [] : turnMessages(turn, target));
+  const messages = pastMessages(conversation, target);
+  if (turn !== undefined) messages.push(...turnMessages(turn, target));
+  return messages;
 }
 
-interface Past {
-  readonly target: string;
-  readonly summary: Conversation['summary'];
-  readonly messages: AppendList<Message>;
+/** What was made of the items of a list that only grows: kept beside it, and made on with every item it gets. */
+interface Made {
+  /** All is made anew where one of these is another: the model, and what comes before the items. */
+  readonly of: readonly unknown[];
+  readonly messages: Message[];
+  /** How many messages there are before the first item, and up to and including each. */
+  readonly ends: number[];
+  /** Those of the item that the list will get next, as it was last seen. */
+  next: { readonly item: object; readonly messages: readonly Message[] } | undefined;
 }
 
-/** Everything up to and including a turn, keyed by that turn: the next turn adds to it. */
-const past = new WeakMap<Turn, Past>();
+function madeOf<T>(list: AppendList<T>, of: readonly unknown[], before: () => Message[]): Made {
+  const known = list.aside as Made | undefined; // nobody else puts anything there
+  if (known?.of.every((one, index) => one === of[index]) === true) return known;
+  const messages = before();
+  const made: Made = { of, messages, ends: [messages.length], next: undefined };
+  list.aside = made;
+  return made;
+}
 
-function pastMessages(conversation: Conversation, target: Target): AppendList<Message> {
-  const { turns, summary } = conversation;
-  const key = `${target.provider}/${target.model}`;
-  let known = turns.length;
-  let messages: AppendList<Message> | undefined;
-  while (known > 0 && messages === undefined) {
-    const turn = turns.at(known - 1);
-    const found = turn === undefined ? undefined : past.get(turn);
-    if (found?.target === key && found.summary === summary) messages = found.messages;
-    else known--;
-  }
-  messages ??= AppendList.of<Message>(...summaryMessage(summary));
-  for (let index = known; index < turns.length; index++) {
+/** The messages of the first `count` items: an older version of the list has fewer than were made. */
+function firstOf({ messages, ends }: Made, count: number): Message[] {
+  return messages.slice(0, ends[Math.min(count, ends.length - 1)]);
+}
+
+/** The turns that have ended. */
+function pastMessages({ turns, summary }: Conversation, target: Target): Message[] {
+  const made = madeOf(turns, [target.provider, target.model, summary], () => summaryMessage(summary));
+  for (let index = made.ends.length - 1; index < turns.length; index++) {
     const turn = turns.at(index);
     if (turn === undefined) break;
-    if (turn.number > (summary?.through ?? 0))
-      for (const message of turnMessages(turn, target)) messages = messages.append(message);
-    past.set(turn, { target: key, summary, messages });
+    if (turn.number > (summary?.through ?? 0)) made.messages.push(...turnMessages(turn, target));
+    made.ends.push(made.messages.length);
+    turn.iterations.aside = undefined; // it is in this list from now on
   }
-  return messages;
+  return firstOf(made, turns.length);
 }
 
 function summaryMessage(summary: Conversation['summary']): Message[] {
   if (summary === undefined || isBlank(summary.text)) return [];
-  return [
-    {
-      role: 'user',
-      synthetic: true,
-      content: [{ type: 'text', text: `[SUMMARY OF THE CONVERSATION SO FAR]\n${summary.text}` }],
-    },
-  ];
+  return [told(`[SUMMARY OF THE CONVERSATION SO FAR]\n${summary.text}`)];
 }
 
 function turnMessages(turn: Turn, target: Target): Message[] {
-  const messages: Message[] = [];
-  for (const input of turn.inputs) messages.push(...spoken(input));
-  for (const skill of turn.skills)
-    messages.push({
-      role: 'user',
-      synthetic: true,
-      content: [{ type: 'text', text: `[SKILL ${skill.name}]\n${skill.text}` }],
-    });
-  for (const iteration of iterationsOf(turn)) messages.push(...iterationMessages(iteration, turn, target));
+  const { inputs, skills, iterations, current, agent } = turn;
+  const made = madeOf(iterations, [target.provider, target.model, inputs, skills, agent.grammar], () => [
+    ...inputs.flatMap(spoken),
+    ...skills.map(({ name, text }) => told(`[SKILL ${name}]\n${text}`)),
+  ]);
+  for (let index = made.ends.length - 1; index < iterations.length; index++) {
+    const iteration = iterations.at(index);
+    // What a paused answer left open is finished by a later one: only the whole turn tells.
+    if (iteration === undefined || isPaused(iteration)) break;
+    made.messages.push(...madeBefore(made, iteration, turn, target));
+    made.ends.push(made.messages.length);
+  }
+  const messages = firstOf(made, iterations.length);
+  for (let index = made.ends.length - 1; index < iterations.length; index++) {
+    const iteration = iterations.at(index);
+    if (iteration !== undefined) messages.push(...iterationMessages(iteration, turn, target));
+  }
+  if (current !== undefined) {
+    const latest = madeBefore(made, current, turn, target);
+    if (!isPaused(current)) made.next = { item: current, messages: latest };
+    messages.push(...latest);
+  }
   for (const input of turn.pending) messages.push(...spoken(input));
   return messages;
 }
 
-const made = new WeakMap<Iteration, { readonly target: Target; readonly messages: readonly Message[] }>();
+/** The same objects as when the iteration was the one in work. */
+function madeBefore({ next }: Made, iteration: Iteration, turn: Turn, target: Target): readonly Message[] {
+  return next?.item === iteration ? next.messages : iterationMessages(iteration, turn, target);
+}
+
+function isPaused({ response }: Iteration): boolean {
+  return response?.stop === 'paused';
+}
 
 function iterationMessages(iteration: Iteration, turn: Turn, target: Target): readonly Message[] {
-  // What a paused answer left open is finished by a later one: only the whole turn tells.
-  const paused = iteration.response?.stop === 'paused';
-  const known = paused ? undefined : made.get(iteration);
-  if (known?.target.provider === target.provider && known.target.model === target.model) return known.messages;
+  const paused = isPaused(iteration);
   const messages: Message[] = iteration.inputs.flatMap(spoken);
   const { response, decision } = iteration;
   if (response !== undefined && decision !== undefined) {
     const open = paused && iteration === turn.current && turn.end === undefined && turn.pending.length === 0;
-    const finished = resultsOf(paused ? [...iterationsOf(turn)] : [iteration]);
     const content =
       turn.agent.grammar === 'json'
         ? textBlocks(response.content)
-        : blocks(iteration, sameModel(iteration, target), open ? undefined : finished);
+        : blocks(iteration, sameModel(iteration, target), open ? undefined : resultsOf(iteration, turn));
     if (content.length > 0) messages.push({ role: 'assistant', content });
     messages.push(...answers(iteration, turn));
   }
   // Kept for later calls, so nobody may change it: a gate that wants other messages revises the request.
-  deepFreeze(messages);
-  made.set(iteration, { target, messages });
-  return messages;
+  return deepFreeze(messages);
 }
 
 /** What follows the model's words: the results of its actions, or what was wrong with them. */
@@ -166,10 +184,10 @@ function textBlocks(content: readonly Block[]): AssistantBlock[] {
     .map((one) => ({ type: 'text', text: one.type === 'text' ? one.text : '' }));
 }
 
-/** Calls of the provider's own tools that have their result. */
-function resultsOf(iterations: readonly Iteration[]): ReadonlySet<string> {
+/** Calls of the provider's own tools that have their result, in this answer or where a paused one went on. */
+function resultsOf(iteration: Iteration, turn: Turn): ReadonlySet<string> {
   const found = new Set<string>();
-  for (const { response } of iterations) {
+  for (const { response } of isPaused(iteration) ? iterationsOf(turn) : [iteration]) {
     for (const one of response?.content ?? [])
       if (one.type === 'provider' && one.role === 'result' && one.call !== undefined) found.add(one.call);
   }
@@ -183,12 +201,7 @@ function blocks(iteration: Iteration, same: boolean, finished: ReadonlySet<strin
   for (const one of content) {
     switch (one.type) {
       case 'text':
-        if (!isBlank(one.text))
-          out.push(
-            same && one.opaque !== undefined
-              ? { type: 'text', text: one.text, opaque: one.opaque }
-              : { type: 'text', text: one.text },
-          );
+        if (!isBlank(one.text)) out.push(same || one.opaque === undefined ? one : { type: 'text', text: one.text });
         break;
       case 'thinking': {
         const thought = iteration.thoughts[one.step];

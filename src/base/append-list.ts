@@ -1,3 +1,8 @@
+interface Backing<T> {
+  readonly items: T[];
+  aside: unknown;
+}
+
 /**
  * An immutable list that grows at its end in constant time.
  *
@@ -5,37 +10,45 @@
  * writes one slot; appending to an older one copies first, so no version ever changes under its reader.
  */
 export class AppendList<T> implements Iterable<T> {
-  readonly #backing: T[];
+  readonly #backing: Backing<T>;
   readonly length: number;
 
-  private constructor(backing: T[], length: number) {
+  private constructor(backing: Backing<T>, length: number) {
     this.#backing = backing;
     this.length = length;
   }
 
   static of<T>(...items: T[]): AppendList<T> {
-    return new AppendList(items, items.length);
+    return new AppendList({ items, aside: undefined }, items.length);
   }
 
   append(item: T): AppendList<T> {
-    const backing = this.#backing.length === this.length ? this.#backing : this.#backing.slice(0, this.length);
-    backing.push(item);
+    const { items } = this.#backing;
+    const backing =
+      items.length === this.length ? this.#backing : { items: items.slice(0, this.length), aside: undefined };
+    backing.items.push(item);
     return new AppendList(backing, this.length + 1);
+  }
+
+  /**
+   * A place for what somebody has made of the items and wants to find again: shared by all versions of this history, gone
+   * with it, and no part of its value.
+   */
+  get aside(): unknown {
+    return this.#backing.aside;
+  }
+
+  set aside(made: unknown) {
+    this.#backing.aside = made;
   }
 
   /** The item at `index`, counted from the end when negative. */
   at(index: number): T | undefined {
     const position = index < 0 ? this.length + index : index;
-    return position >= 0 && position < this.length ? this.#backing[position] : undefined;
-  }
-
-  /** A copy that the caller owns, with `more` after it. */
-  toArray(more: readonly T[] = []): T[] {
-    const own = this.#backing.length === this.length ? this.#backing : this.#backing.slice(0, this.length);
-    return own.concat(more);
+    return position >= 0 && position < this.length ? this.#backing.items[position] : undefined;
   }
 
   *[Symbol.iterator](): Iterator<T> {
-    for (let index = 0; index < this.length; index++) yield this.#backing[index] as T; // index is below length
+    for (let index = 0; index < this.length; index++) yield this.#backing.items[index] as T; // index is below length
   }
 }

@@ -9,13 +9,20 @@ export interface IdSource {
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const RANDOM_LENGTH = 20;
 
+/** Random bytes fetched for many ids at once: a call for them costs more than all else of an id. */
+const pool = new Uint8Array(RANDOM_LENGTH * 128);
+let used = pool.length;
+
 /** 100 random bits an id, in an alphabet without look-alikes. */
 export const randomIds: IdSource = {
   next(prefix) {
-    const bytes = crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH));
-    let id = '';
-    for (const byte of bytes) id += ALPHABET.charAt(byte & 31);
-    return `${prefix}_${id}`;
+    if (used === pool.length) {
+      crypto.getRandomValues(pool);
+      used = 0;
+    }
+    let id = `${prefix}_`;
+    for (const end = used + RANDOM_LENGTH; used < end; used++) id += ALPHABET.charAt((pool[used] ?? 0) & 31);
+    return id;
   },
   fraction: () => Math.random(),
 };

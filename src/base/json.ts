@@ -99,6 +99,8 @@ export function toJson(value: unknown): Json {
   return convert(value, new Set());
 }
 
+const PLAIN_PROPERTY = { enumerable: true, writable: true, configurable: true };
+
 function convert(value: unknown, above: Set<object>): Json {
   switch (typeof value) {
     case 'string':
@@ -131,13 +133,10 @@ function convert(value: unknown, above: Set<object>): Json {
     for (const key of Object.keys(value)) {
       const item: unknown = Reflect.get(value, key);
       if (item === undefined) continue;
-      // defineProperty: a plain assignment to `__proto__` would change the prototype instead of adding the key.
-      Object.defineProperty(object, key, {
-        value: convert(item, above),
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      });
+      const json = convert(item, above);
+      // A plain assignment to `__proto__` would change the prototype instead of adding the key.
+      if (key === '__proto__') Object.defineProperty(object, key, { value: json, ...PLAIN_PROPERTY });
+      else object[key] = json;
     }
     return object;
   } catch {

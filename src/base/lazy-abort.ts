@@ -1,4 +1,7 @@
-/** An abort signal that exists once somebody looks at it: most work never does, and a controller costs more than it. */
+/**
+ * An abort signal that exists once somebody looks at it: most work never does, and a controller costs more than it.
+ * Handed out as a getter of a class: an object literal with a getter is slow to make.
+ */
 export class LazyAbort {
   #controller: AbortController | undefined;
   #aborted = false;

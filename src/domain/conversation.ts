@@ -91,7 +91,8 @@ export interface Turn {
 export interface Repeat {
   readonly name: string;
   readonly argumentHash: string;
-  readonly result: string;
+  /** The last result. */
+  readonly observation: Observation;
   readonly count: number;
 }
 

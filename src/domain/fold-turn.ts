@@ -1,5 +1,4 @@
 import { canonicalJson, type Json } from '../base/json.ts';
-import { shortDigest } from '../base/digest.ts';
 import { decode } from './decision.ts';
 import type { FactOf, FactPayload } from './event.ts';
 import type { Observation } from './tool.ts';
@@ -72,12 +71,11 @@ export function begin(
 export function observe(turn: Turn, { action, ...observation }: FactPayload<'tool.result'>): Turn {
   const state = turn.current?.actions.find((one) => one.action.id === action);
   if (state === undefined || state.observation !== undefined) return turn;
-  const observed = inAction(turn, action, (one) => ({ ...one, observation }));
   const fault = isFault(observation);
   const ok = observation.outcome === 'ok';
   return {
-    ...observed,
-    requests: turn.requests.filter((one) => one.action !== action),
+    ...inAction(turn, action, (one) => ({ ...one, observation })),
+    requests: turn.requests.length === 0 ? turn.requests : turn.requests.filter((one) => one.action !== action),
     toolCalls: turn.toolCalls + (ok ? 1 : 0),
     faults: fault ? turn.faults + 1 : ok ? 0 : turn.faults,
     lastFault: fault
@@ -107,15 +105,14 @@ function repeated(
   argumentHash: string,
   observation: Observation,
 ): readonly Repeat[] {
-  const told = canonicalJson([
-    observation.value ?? null,
-    (observation.content ?? null) as Json,
-    observation.error ?? null,
-  ]);
-  const result = told.length <= 64 ? told : shortDigest(told); // short ones are their own digest
   const before = repeats.find((one) => one.name === name && one.argumentHash === argumentHash);
-  const count = before?.result === result ? before.count + 1 : 1;
-  return [...repeats.filter((one) => one !== before).slice(1 - REPEATS_KEPT), { name, argumentHash, result, count }];
+  const count = before !== undefined && told(before.observation) === told(observation) ? before.count + 1 : 1;
+  const others = repeats.filter((one) => one !== before).slice(1 - REPEATS_KEPT);
+  return [...others, { name, argumentHash, observation, count }];
+}
+
+function told({ value, content, error }: Observation): string {
+  return canonicalJson([value ?? null, (content ?? null) as Json, error ?? null]);
 }
 
 function inAction(turn: Turn, id: string, change: (state: ActionState) => ActionState): Turn {

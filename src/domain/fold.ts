@@ -4,9 +4,12 @@ import { addUsage, inputTokens, noUsage, outputTokens } from './usage-sum.ts';
 import { emptyConversation, type Conversation, type Input, type Iteration, type Turn } from './conversation.ts';
 import { begin, denies, inIteration, observe, request, response, settle } from './fold-turn.ts';
 
+/** A fold's own copy, which nobody has seen yet: it may be written to until it is returned. */
+type Fresh = { -readonly [K in keyof Conversation]: Conversation[K] };
+
 /** The conversation after one more fact. Total: a fact that makes no sense where it stands changes nothing but the head. */
 export function apply(conversation: Conversation, fact: Fact): Conversation {
-  const moved: Conversation = { ...conversation, head: fact.seq, at: fact.at };
+  const moved: Fresh = { ...conversation, head: fact.seq, at: fact.at };
   switch (fact.type) {
     case 'io.input':
       return hear(moved, { ...fact.payload, seq: fact.seq, at: fact.at });
@@ -17,10 +20,8 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'memory.compacted':
       return compacted(moved, fact.payload);
     case 'llm.request':
-      if (fact.payload.sections === undefined) return inTurn(moved, (turn) => request(turn, fact));
-      return inTurn({ ...moved, sections: { ...moved.sections, ...fact.payload.sections } }, (turn) =>
-        request(turn, fact),
-      );
+      if (fact.payload.sections !== undefined) moved.sections = { ...moved.sections, ...fact.payload.sections };
+      return inTurn(moved, (turn) => request(turn, fact));
     case 'llm.response':
       return inTurn(billed(moved, fact.payload), (turn) => response(turn, fact.payload));
     case 'thinking.step':
@@ -84,13 +85,15 @@ export function fold(id: string, agentPath: string, facts: Iterable<Fact>): Conv
   return conversation;
 }
 
-function billed(conversation: Conversation, { usage, failure }: FactPayload<'llm.response'>): Conversation {
-  const contextTokens = failure === undefined ? inputTokens(usage) + outputTokens(usage) : conversation.contextTokens;
-  return { ...conversation, usage: addUsage(conversation.usage, usage), contextTokens };
+function billed(moved: Fresh, { usage, failure }: FactPayload<'llm.response'>): Fresh {
+  if (failure === undefined) moved.contextTokens = inputTokens(usage) + outputTokens(usage);
+  moved.usage = addUsage(moved.usage, usage);
+  return moved;
 }
 
-function inTurn(conversation: Conversation, change: (turn: Turn) => Turn): Conversation {
-  return conversation.turn === undefined ? conversation : { ...conversation, turn: change(conversation.turn) };
+function inTurn(moved: Fresh, change: (turn: Turn) => Turn): Conversation {
+  if (moved.turn !== undefined) moved.turn = change(moved.turn);
+  return moved;
 }
 
 function hear(conversation: Conversation, input: Input): Conversation {
@@ -148,7 +151,7 @@ function endTurn(conversation: Conversation, end: FactPayload<'agent.turn.end'>)
 }
 
 /** A cancelled turn is open again, as the log left it. Messages that came since stay in the inbox. */
-function resumeTurn(conversation: Conversation): Conversation {
+function resumeTurn(conversation: Fresh): Conversation {
   if (conversation.turn !== undefined) return inTurn(conversation, (turn) => ({ ...turn, cancel: 'none' }));
   const last = conversation.turns.at(-1);
   if (last?.end?.status !== 'stopped') return conversation;

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { LazyAbort } from '../base/lazy-abort.ts';
 import { canonicalJson, toJson } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { GateContext, GivenVerdict, Hold, Judgement, Verdict } from './verdict.ts';
@@ -20,12 +21,15 @@ export interface AskOptions<P> {
 
 interface State<P> {
   payload: P;
-  holds: (Hold & { gate: string })[];
-  verdicts: GivenVerdict[];
+  holds: readonly (Hold & { readonly gate: string })[];
+  verdicts: readonly GivenVerdict[];
   revisedBy: string | undefined;
   /** Gates before this place have not seen the payload as it is now. */
   unseen: number;
 }
+
+/** What most questions end with: shared, so that a gate with nothing to say costs nothing. */
+const NONE: readonly never[] = Object.freeze([]);
 
 /**
  * Ask gates one after another, in order. The first deny ends the asking.
@@ -35,7 +39,7 @@ interface State<P> {
  * Answers without a promise when every gate did.
  */
 export function ask<P>(gates: readonly Gate<P>[], payload: P, options: AskOptions<P>): MaybePromise<Judgement<P>> {
-  const state: State<P> = { payload, holds: [], verdicts: [], revisedBy: undefined, unseen: 0 };
+  const state: State<P> = { payload, holds: NONE, verdicts: NONE, revisedBy: undefined, unseen: 0 };
   return round(gates, 0, gates.length, state, options, false);
 }
 
@@ -63,20 +67,32 @@ function round<P>(
     if (ended !== undefined) return ended;
   }
   if (!again && state.unseen > 0) return round(gates, 0, state.unseen, state, options, true);
-  return { ...judgement(state), outcome: state.holds.length > 0 ? 'hold' : 'allow' };
+  return judgement(state, state.holds.length > 0 ? 'hold' : 'allow');
+}
+
+/** What one gate is shown besides the payload. Most never look at the signal, and a controller costs more than they do. */
+class Within implements GateContext {
+  readonly conversation: GateContext['conversation'];
+  readonly agent: GateContext['agent'];
+  readonly #abort = new LazyAbort();
+
+  constructor({ conversation, agent }: Omit<GateContext, 'signal'>) {
+    this.conversation = conversation;
+    this.agent = agent;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  expire(): void {
+    this.#abort.abort();
+  }
 }
 
 /** One gate's verdict, bounded in time; never throws and never rejects. */
 function consult<P>(gate: Gate<P>, payload: P, { context, clock, timeoutMs }: AskOptions<P>): MaybePromise<unknown> {
-  let controller: AbortController | undefined;
-  const within: GateContext = {
-    conversation: context.conversation,
-    agent: context.agent,
-    get signal() {
-      controller ??= new AbortController(); // most gates never look, and a controller costs more than they do
-      return controller.signal;
-    },
-  };
+  const within = new Within(context);
   let given: unknown;
   try {
     given = gate.judge(payload, within);
@@ -87,7 +103,7 @@ function consult<P>(gate: Gate<P>, payload: P, { context, clock, timeoutMs }: As
   const late = given;
   return new Promise((resolve) => {
     const release = clock.after(timeoutMs, () => {
-      controller?.abort();
+      within.expire();
       resolve({ verdict: 'deny', reason: `the gate did not answer within ${timeoutMs} ms`, code: 'gate_timeout' });
     });
     late.then(
@@ -119,8 +135,8 @@ function absorb<P>(
       return denied(state, gate.source, verdict.reason, verdict.code);
     case 'hold':
       if (state.holds.some((one) => one.gate === gate.source && one.question === verdict.question)) return undefined;
-      state.holds.push({ ...verdict, gate: gate.source });
-      state.verdicts.push({ gate: gate.source, verdict: 'hold', reason: verdict.question });
+      state.holds = [...state.holds, { ...verdict, gate: gate.source }];
+      state.verdicts = [...state.verdicts, { gate: gate.source, verdict: 'hold', reason: verdict.question }];
       return undefined;
     case 'revise': {
       if (same(verdict.payload, state.payload)) return undefined;
@@ -131,7 +147,7 @@ function absorb<P>(
       state.payload = verdict.payload;
       state.revisedBy = gate.source;
       state.unseen = place;
-      state.verdicts.push({ gate: gate.source, verdict: 'revise', reason: verdict.reason });
+      state.verdicts = [...state.verdicts, { gate: gate.source, verdict: 'revise', reason: verdict.reason }];
       return undefined;
     }
     default:
@@ -145,12 +161,15 @@ function withdraw<P>(state: State<P>, gate: string): void {
 }
 
 function denied<P>(state: State<P>, gate: string, reason: string, code: string | undefined): Judgement<P> {
-  state.verdicts.push({ gate, verdict: 'deny', reason, code });
-  return { ...judgement(state), outcome: 'deny', denial: { gate, reason, code } };
+  state.verdicts = [...state.verdicts, { gate, verdict: 'deny', reason, code }];
+  return { ...judgement(state, 'deny'), denial: { gate, reason, code } };
 }
 
-function judgement<P>({ payload, holds, verdicts, revisedBy }: State<P>): Omit<Judgement<P>, 'outcome'> {
-  return { payload, holds, verdicts, revisedBy };
+function judgement<P>(
+  { payload, holds, verdicts, revisedBy }: State<P>,
+  outcome: Judgement<P>['outcome'],
+): Judgement<P> {
+  return { payload, holds, verdicts, revisedBy, outcome };
 }
 
 /** A verdict if it is one, to the letter. */

@@ -106,12 +106,7 @@ async function converse(
   try {
     const opened = models.open(request.model);
     const model = isPromise(opened) ? await opened : opened;
-    const called = model.call(request, {
-      conversationId: work.meta.id,
-      get signal() {
-        return abort.signal;
-      },
-    });
+    const called = model.call(request, new CallContext(work.meta.id, abort));
     const stream = isPromise(called) ? await called : called;
     return await listen(stream, {
       turnId: turn.id,
@@ -139,6 +134,21 @@ async function converse(
     };
   } finally {
     abort.abort();
+  }
+}
+
+/** What a model is told besides the request. */
+class CallContext {
+  readonly conversationId: string;
+  readonly #abort: LazyAbort;
+
+  constructor(conversationId: string, abort: LazyAbort) {
+    this.conversationId = conversationId;
+    this.#abort = abort;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
   }
 }
 

@@ -218,10 +218,23 @@ export class Recorder {
   #foresee(conversation: Conversation, drafts: readonly Draft[]): Conversation {
     let now = conversation;
     const { id: conversationId, agentPath, at } = conversation;
-    for (const { key: _, ...draft } of drafts) {
+    for (const { type, turnId, iteration, causedBy, source, payload } of drafts) {
       const seq = now.head + 1;
       // The log gives the time and the version; the fold of what has not been stated yet needs neither.
-      now = apply(now, { ...draft, seq, id: factId(conversationId, seq), v: 1, at, conversationId, agentPath });
+      now = apply(now, {
+        seq,
+        id: factId(conversationId, seq),
+        type,
+        v: 1,
+        at,
+        conversationId,
+        agentPath,
+        turnId,
+        iteration,
+        causedBy,
+        source,
+        payload,
+      } as Fact); // a draft pairs type and payload, which the compiler forgets when it takes them apart
     }
     return now;
   }
@@ -238,5 +251,6 @@ export function draft<T extends FactType>(
     readonly source?: string;
   } = {},
 ): Draft {
-  return { type, payload, ...place } as Draft; // type and payload belong together by the signature
+  const { turnId, iteration, causedBy, source } = place;
+  return { type, payload, turnId, iteration, causedBy, source } as Draft; // type and payload belong together by the signature
 }
