@@ -1,0 +1,9 @@
+/** Everything that goes over the wire: the one file of the server that clients and the page may import. */
+export * from './wire/errors.ts';
+export * from './wire/nexustrade.ts';
+export * from './wire/page.ts';
+export * from './wire/requests.ts';
+export * from './wire/route.ts';
+export * from './wire/routes.ts';
+export * from './wire/run.ts';
+export * from './wire/shape.ts';

@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { cost, decision, metadata, openRequest, part, RUN_STATUSES, runLimits, runStatus, tokens } from './run.ts';
+import { count, flag, json, time, type Wire } from './shape.ts';
+
+/** A run's own id, or whatever a caller takes for one: an id that does not fit is an unknown run. */
+export const runId = z.strictObject({ id: z.string().meta({ description: 'The run.' }) });
+const cursor = z.string().max(4096).meta({ description: 'From an earlier reply, unchanged.' });
+const note = z.string().max(10_000).optional().meta({ description: 'A reason, which the model reads.' });
+const attachments = z.array(part).max(32).optional();
+
+export const createRun = z
+  .strictObject({
+    prompt: z.string(),
+    agent: z.string().max(200).optional().meta({ description: 'The default agent of the first bundle when absent.' }),
+    maxIterations: runLimits.shape.maxIterations.meta({ description: 'Short for `limits.maxIterations`.' }),
+    limits: runLimits.optional(),
+    metadata: metadata.optional(),
+    attachments,
+  })
+  .meta({ id: 'CreateRun' });
+
+export const listRuns = z.strictObject({
+  status: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(RUN_STATUSES)).min(1))
+    .optional()
+    .meta({ description: 'Statuses, with commas between.', override: { type: 'string' } }),
+  agent: z.string().max(200).optional(),
+  q: z.string().min(1).max(200).optional().meta({ description: 'Part of the title, in any case.' }),
+  archived: z.enum(['no', 'only', 'any']).optional(),
+  parent: z.string().max(200).optional().meta({ description: 'Runs below this one.' }),
+  cursor: cursor.optional(),
+  limit: count(1, 100).optional(),
+});
+
+export const readPage = z.strictObject({
+  limit: count(1, 100)
+    .optional()
+    .meta({ description: '50 when absent. What is out of range is refused, never clamped.' }),
+  cursor: cursor.optional(),
+  order: z.enum(['asc', 'desc']).optional(),
+  view: z.enum(['all', 'messages']).optional().meta({ description: '`messages` leaves out how answers came about.' }),
+});
+
+export const followRun = z.strictObject({
+  cursor: cursor.optional().meta({ description: 'Goes on after it. `Last-Event-ID` says the same and comes first.' }),
+  deltas: flag.optional().meta({ description: 'Pieces of entries that are being made, too.' }),
+  view: z.enum(['all', 'messages']).optional(),
+  until: z.enum(['ended', 'removed']).optional().meta({ description: '`removed` stays for the next turn.' }),
+});
+
+export const readLog = z.strictObject({
+  after: count(0, Number.MAX_SAFE_INTEGER).optional(),
+  limit: count(1, 1000).optional(),
+});
+export const logPage = z
+  .object({ facts: z.array(json), hasMore: z.boolean() })
+  .meta({ id: 'LogPage', description: 'Facts as docs/events.md has them.' });
+
+export const promptOf = z.strictObject({
+  id: z.string(),
+  iteration: count(1, 1_000_000).meta({ description: 'Within its turn, from 1.' }),
+});
+export const promptQuery = z.strictObject({
+  turn: count(1, 1_000_000).optional().meta({ description: 'The newest that has this iteration when absent.' }),
+});
+export const prompt = z
+  .object({
+    run: z.string(),
+    turn: z.int(),
+    iteration: z.int(),
+    attempt: z.int(),
+    model: z.object({ provider: z.string(), model: z.string() }),
+    role: z.string(),
+    purpose: z.string().optional(),
+    sections: z.array(
+      z.object({
+        name: z.string(),
+        lifetime: z.string(),
+        digest: z.string(),
+        bytes: z.int(),
+        cached: z.boolean(),
+        text: z.string(),
+      }),
+    ),
+    messages: json,
+    toolChoice: json.optional(),
+    allowed: z.array(z.string()).optional(),
+    usage: tokens.optional(),
+    stop: z.string().optional(),
+  })
+  .meta({ id: 'Prompt', description: 'What the model saw in one iteration.' });
+
+export const sayToRun = z
+  .strictObject({
+    content: z.string(),
+    mode: z.enum(['followup', 'steer', 'message']).optional().meta({
+      description: '`followup` (when absent) is read before the next model call, `steer` interrupts.',
+    }),
+    attachments,
+  })
+  .meta({ id: 'Message' });
+
+export const answer = z
+  .strictObject({
+    request: z.string(),
+    digest: z.string().meta({ description: 'As it stood in the request.' }),
+    run: z.string().optional(),
+    decision,
+    arguments: json.optional().meta({ description: 'All new arguments of an `edit`.' }),
+    text: z.string().optional().meta({ description: 'The words of a `reply`.' }),
+    note,
+  })
+  .meta({ id: 'Answer' });
+export const answers = z.array(answer).min(1).max(100);
+
+export const receipt = z
+  .object({
+    request: z.string(),
+    run: z.string(),
+    decision,
+    arguments: json.optional(),
+    text: z.string().optional(),
+    note: z.string().optional(),
+    by: z.string(),
+    at: time,
+    repeated: z.boolean().meta({ description: 'It had been answered before: this is that answer.' }),
+  })
+  .meta({ id: 'Receipt' });
+export const answered = z
+  .object({
+    receipts: z.array(receipt),
+    open: z.array(openRequest).meta({ description: 'Still waiting for an answer.' }),
+    status: runStatus,
+    version: z.int(),
+  })
+  .meta({ id: 'Answered' });
+export type WireAnswered = Wire<typeof answered>;
+
+export const noted = z.strictObject({ note });
+export const empty = z.strictObject({});
+
+export const forkRun = z
+  .strictObject({
+    at: z.string().max(200).optional().meta({ description: 'The entry after which the copy ends.' }),
+    metadata: metadata.optional(),
+  })
+  .meta({ id: 'Fork' });
+
+export const archiveRun = z.strictObject({ archived: z.boolean().optional() });
+
+export const delivery = z
+  .strictObject({
+    ticket: z.string().max(500),
+    outcome: z.enum(['ok', 'failed']),
+    value: json.optional(),
+    content: z.array(part).optional(),
+    error: z.strictObject({ code: z.string().max(100), message: z.string().max(100_000) }).optional(),
+  })
+  .meta({ id: 'Delivery', description: 'What came of a computation that an action waits for.' });
+
+export const agentList = z
+  .object({
+    agents: z.array(
+      z.object({
+        name: z.string(),
+        bundle: z.string(),
+        isDefault: z.boolean(),
+        description: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'AgentList' });
+
+const day = z.iso.date();
+export const usageQuery = z.strictObject({
+  by: z.enum(['user', 'agent', 'model', 'day']),
+  from: day.optional().meta({ description: 'A day in UTC, included.' }),
+  to: day.optional().meta({ description: 'A day in UTC, included.' }),
+});
+export const usageReply = z
+  .object({
+    rows: z.array(z.object({ key: z.string(), calls: z.int(), usage: tokens, cost: cost.optional() })),
+  })
+  .meta({ id: 'UsageRows' });
