@@ -52,6 +52,7 @@ const PARTS: readonly (readonly [name: string, title: string])[] = [
   ['role', 'Roles'],
   ['model', 'Model'],
   ['supported_model', 'Model that users may pick'],
+  ['price', 'Price of a model'],
 ];
 
 /** The whole page. A function of the schema alone. */

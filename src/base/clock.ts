@@ -23,3 +23,8 @@ export const systemClock: Clock = {
 export function isoTime(at: Instant): string {
   return new Date(at).toISOString();
 }
+
+/** The day of an instant in UTC: `2026-11-30`. */
+export function dayOf(at: Instant): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

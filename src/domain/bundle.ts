@@ -4,6 +4,7 @@ import { key, later } from './bundle-key.ts';
 import { roles } from './declared-model.ts';
 import { surfaces } from './inventory.ts';
 import { json } from './content.ts';
+import { prices } from './price.ts';
 
 /** The two keys of an agent level that are nobody's own: what all agents share, and what even they leave open. */
 export const SHARED_LEVELS = ['default_agent', 'default'] as const;
@@ -54,9 +55,9 @@ export const bundle = z.strictObject({
   }),
   plugins: key(plugins, 'Which plugins are active, and by plugin id its configuration.'),
   'nexus.agent.react': nexusBlock,
-  prices: later(
-    'Prices that stand over the shipped table.',
-    'leave it empty or remove it; this version has no price table',
+  prices: key(
+    prices,
+    'What models cost, by `provider/model` or `provider/*`, over the shipped list. A model without a price has an unknown one.',
   ),
   accounts: later('Accounts that users may connect.', 'leave it empty or remove it; this version connects no accounts'),
 });

@@ -124,7 +124,7 @@ id: b
     yaml: `zebra: 1
 `,
     says: [
-      'app.yaml:1:1  zebra: found a key that nothing reads, wanted one of id, config, surfaces, models, plugins, nexus.agent.react (bundle_unknown_key)',
+      'app.yaml:1:1  zebra: found a key that nothing reads, wanted one of id, config, surfaces, models, plugins, nexus.agent.react, prices (bundle_unknown_key)',
     ],
   },
   {
@@ -564,8 +564,15 @@ test('no secret is quoted, wherever the variable stands', async () => {
   }
 });
 
+test('a price is a decimal amount under the name of a provider and a model', async () => {
+  assert.match(await problemsOf('prices: {acme: {input: 1, output: 1}}'), /app\.yaml:1:\d+ {2}prices\.acme: found/);
+  assert.match(await problemsOf('prices: {acme/m: {input: -1, output: 1}}'), /prices\.acme\/m\.input: found -1/);
+  assert.match(await problemsOf('prices: {acme/m: {input: 1e, output: 1}}'), /prices\.acme\/m\.input: found "1e"/);
+  assert.match(await problemsOf('prices: {acme/m: {input: 1}}'), /prices\.acme\/m\.output/);
+});
+
 test('what does not fit is left out, and the rest is checked, at the places of the file', async () => {
-  const said = await problemsOf(`prices: {a: 1}
+  const said = await problemsOf(`accounts: {a: 1}
 mcp: {}
 surfaces:
   as_consumer:
@@ -581,7 +588,7 @@ plugins: {active: [planner.statc]}
   assert.deepEqual(
     said.split('\n').map((line) => line.slice(0, line.indexOf(': found'))),
     [
-      'app.yaml:1:1  prices',
+      'app.yaml:1:1  accounts',
       'app.yaml:2:1  mcp',
       'app.yaml:8:23  surfaces.as_consumer.agents.main.tools[0].kind',
       'app.yaml:9:37  surfaces.as_consumer.agents.main.tools[1].module',
