@@ -13,7 +13,9 @@ const floors: Readonly<Record<string, number>> = {
   ...{ kernel: 2, assembly: 2 },
   ...{ loop: 3, adapters: 3, plugins: 3 },
   platform: 4,
-  ...{ http: 5, cli: 5 },
+  http: 5,
+  client: 6,
+  cli: 7,
 };
 const mayTouchNode = /^src\/(adapters|platform|http|cli)\//;
 const zodOnly = /^src\/(base|domain|kernel|assembly|loop|plugins)\//;
@@ -189,6 +191,8 @@ function wrongFloor(file: string, target: string): string | undefined {
   }
   const from = roomOf(file);
   const to = roomOf(target);
+  if (from === 'client' && from !== to && to !== 'base' && target !== 'src/http/wire.ts')
+    return `imports ${target}. The client runs in browsers and knows the server by src/http/wire.ts alone: put what both need there`;
   if (from === undefined || from === to) return undefined; // src/index.ts shows what all rooms offer
   const [here, there] = [floors[from] ?? 0, floors[to ?? ''] ?? Infinity];
   if (there < here) return undefined;
@@ -232,7 +236,9 @@ const samples: readonly (readonly [file: string, text: string, says: string])[] 
   ['src/domain/a.ts', "import type { X } from '../kernel/x.ts';", 'a higher floor'],
   ['src/domain/a.ts', "export * from '../index.ts';", 'a higher floor'],
   ['src/loop/a.ts', "const x = await import('../plugins/x.ts');", 'its neighbour plugins/'],
-  ['src/http/a.ts', "import { x } from '../cli/x.ts';", 'its neighbour cli/'],
+  ['src/http/a.ts', "import { x } from '../cli/x.ts';", 'src/cli/x.ts, which is on a higher floor'],
+  ['src/client/a.ts', "import { x } from '../domain/x.ts';", 'knows the server by src/http/wire.ts alone'],
+  ['src/client/a.ts', "import { x } from 'node:fs';", 'touch Node'],
   ['src/domain/a.ts', "import { x } from '../../bench/x.ts';", 'a higher floor'],
   ['web/a.ts', "import { x } from '../src/domain/x.ts';", 'by src/http/wire.ts alone'],
   ['src/domain/a.ts', "import { x } from './a.ts';", 'src/domain/a.ts → src/domain/a.ts is a circle'],
@@ -292,6 +298,7 @@ test('what is allowed stays allowed', () => {
     ['src/kernel/a.ts', 'class Refused extends RangeError implements A {}\ninterface B extends A {}'],
     ['src/kernel/b.ts', "import { a } from './a.ts';"],
     ['src/index.ts', "export * from './http/a.ts';"],
+    ['src/client/a.ts', "import { x } from '../http/wire.ts';\nimport { y } from '../base/y.ts';"],
     ['src/domain/a.test.ts', "import { test } from 'node:test';\nconst x = Date.now() + Math.random();"],
     ['web/page.tsx', "import { wire } from '../src/http/wire.ts';\nimport { x } from './x.ts';"],
   ]);

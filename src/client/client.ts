@@ -1,0 +1,175 @@
+import { randomIds } from '../base/ids.ts';
+
+import { baseAddress, checkKey, segment } from './address.ts';
+import { ClientError } from './client-error.ts';
+import { createRun, RUNS, type ChangeOptions, type Run } from './run.ts';
+import { asListed, asSnapshot } from './shapes.ts';
+import { createTransport, type Fetch } from './transport.ts';
+import type { Attachment, Prompt, RunList, Snapshot, UsageRow } from './types.ts';
+
+export interface ClientOptions {
+  /** Where the server is, such as `https://treadle.example`. Plain HTTP is taken for this machine only. */
+  readonly url: string;
+  /** An API key. Sent to this server and nowhere else, and never printed. None: a server in development mode. */
+  readonly key?: string | undefined;
+  /** Trusts the network between here and there. */
+  readonly plainHttp?: boolean;
+  /** For one request: 30 s when absent. */
+  readonly requestTimeoutMs?: number;
+  /** For one call with all its retries: 60 s when absent. */
+  readonly deadlineMs?: number;
+  readonly fetch?: Fetch;
+}
+
+export interface ReadOptions {
+  /** Goes on after it; from the beginning when absent. */
+  readonly cursor?: string | undefined;
+  /** Also the pieces of entries that are being made. */
+  readonly deltas?: boolean;
+  /** False reads page by page: for networks that hold streams back. A stream that does not come is noticed anyway. */
+  readonly stream?: boolean;
+  /** The first pause between two pages, and the longest: 2 s and 15 s when absent. */
+  readonly firstPollMs?: number;
+  readonly longestPollMs?: number;
+  /** How long nothing may happen before reading ends with `run_timeout` or `run_awaiting_input`: 15 minutes when absent. */
+  readonly giveUpMs?: number;
+}
+
+export interface NewRun {
+  readonly prompt: string;
+  readonly agent?: string | undefined;
+  readonly attachments?: readonly Attachment[] | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly maxIterations?: number | undefined;
+}
+
+export interface RunQuery {
+  /** Statuses, separated by commas. */
+  readonly status?: string | undefined;
+  readonly agent?: string | undefined;
+  /** Part of the title. */
+  readonly q?: string | undefined;
+  readonly archived?: 'no' | 'only' | 'any' | undefined;
+  readonly parent?: string | undefined;
+  readonly cursor?: string | undefined;
+  /** 1 to 100. */
+  readonly limit?: number | undefined;
+}
+
+export interface Client {
+  /** Starts a run. Nothing waits: it goes on whether or not anybody reads. */
+  create(run: NewRun, options?: ChangeOptions & ReadOptions): Promise<Run>;
+  /** A run that exists: to read it, answer it, steer it. Nothing is asked of the server yet. */
+  run(id: string, options?: ReadOptions): Run;
+  snapshot(id: string, options?: Pick<ChangeOptions, 'signal'>): Promise<Snapshot>;
+  /** Newest first. */
+  list(query?: RunQuery): Promise<RunList>;
+  /** The facts of a run, in order. */
+  facts(id: string): AsyncGenerator<unknown, void>;
+  /** What the model saw in one iteration. */
+  prompt(id: string, iteration: number, turn?: number): Promise<Prompt>;
+  usage(
+    by: 'user' | 'agent' | 'model' | 'day',
+    range?: { readonly from?: string; readonly to?: string },
+  ): Promise<readonly UsageRow[]>;
+}
+
+const CLIENT_OPTIONS: ReadonlySet<string> = new Set<keyof ClientOptions>([
+  'url',
+  'key',
+  'plainHttp',
+  'requestTimeoutMs',
+  'deadlineMs',
+  'fetch',
+]);
+const READ_OPTIONS: ReadonlySet<string> = new Set<keyof ReadOptions>([
+  'cursor',
+  'deltas',
+  'stream',
+  'firstPollMs',
+  'longestPollMs',
+  'giveUpMs',
+]);
+const CREATE_OPTIONS: ReadonlySet<string> = new Set([...READ_OPTIONS, 'idempotencyKey', 'signal']);
+const FACTS = 500;
+
+/** A client of the run API: in a browser, in Node, or wherever else there is `fetch`. */
+export function createClient(options: ClientOptions): Client {
+  onlyKnown(options, CLIENT_OPTIONS);
+  const { url, plainHttp = false, requestTimeoutMs = 30_000, deadlineMs = 60_000 } = options;
+  const key = options.key === undefined ? undefined : checkKey(options.key);
+  positive({ requestTimeoutMs, deadlineMs });
+  const transport = createTransport({
+    base: baseAddress(url, plainHttp),
+    key,
+    fetch: options.fetch ?? ((address, init) => fetch(address, init)),
+    requestTimeoutMs,
+    deadlineMs,
+    fraction: () => randomIds.fraction(),
+  });
+  const nextKey = (): string => randomIds.next('call');
+
+  function handle(id: string, options: ReadOptions): Run {
+    const { cursor, deltas = false, stream = true } = options;
+    const { firstPollMs = 2_000, longestPollMs = 15_000, giveUpMs = 900_000 } = options;
+    positive({ firstPollMs, longestPollMs, giveUpMs });
+    return createRun(id, { transport, nextKey, cursor, deltas, stream, firstPollMs, longestPollMs, giveUpMs });
+  }
+
+  const snapshot: Client['snapshot'] = async (id, { signal } = {}) =>
+    asSnapshot(await transport.send({ method: 'GET', path: `${RUNS}/${segment(id)}`, signal }));
+
+  return {
+    async create(run, given = {}) {
+      onlyKnown(given, CREATE_OPTIONS);
+      const { idempotencyKey = nextKey(), signal, ...reading } = given;
+      const body = await transport.send({ method: 'POST', path: RUNS, body: run, idempotencyKey, signal });
+      return handle(asSnapshot(body).id, reading);
+    },
+    run(id, given = {}) {
+      onlyKnown(given, READ_OPTIONS);
+      return handle(id, given);
+    },
+    snapshot,
+    async list(query = {}) {
+      return asListed<RunList>(await transport.send({ method: 'GET', path: RUNS, query: { ...query } }), 'runs');
+    },
+    async *facts(id) {
+      for (let after = 0; ;) {
+        const query = { after, limit: FACTS };
+        const path = `${RUNS}/${segment(id)}/log`;
+        const page = asListed<{ readonly facts: readonly { readonly seq: number }[]; readonly hasMore: boolean }>(
+          await transport.send({ method: 'GET', path, query }),
+          'facts',
+        );
+        yield* page.facts;
+        after = page.facts.at(-1)?.seq ?? after;
+        if (!page.hasMore || page.facts.length === 0) return;
+      }
+    },
+    async prompt(id, iteration, turn) {
+      const path = `${RUNS}/${segment(id)}/prompts/${segment(String(iteration))}`;
+      return asListed<Prompt>(await transport.send({ method: 'GET', path, query: { turn } }), 'sections');
+    },
+    async usage(by, { from, to } = {}) {
+      const body = await transport.send({ method: 'GET', path: '/api/v1/usage', query: { by, from, to } });
+      return asListed<{ readonly rows: readonly UsageRow[] }>(body, 'rows').rows;
+    },
+  };
+}
+
+/** A name that nothing reads is a slip, and would be one in silence. */
+function onlyKnown(options: object, known: ReadonlySet<string>): void {
+  for (const name of Object.keys(options)) {
+    if (known.has(name)) continue;
+    const names = [...known].join(', ');
+    throw new ClientError('invalid_option', `${name} is not an option; there are ${names}.`, { field: name });
+  }
+}
+
+function positive(values: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (value > 0) continue; // not so for NaN either
+    throw new ClientError('invalid_option', `${name} has to be more than zero.`, { field: name });
+  }
+}

@@ -1,0 +1,26 @@
+export { ClientError, type ClientErrorDetail } from './client-error.ts';
+export {
+  createClient,
+  type Client,
+  type ClientOptions,
+  type NewRun,
+  type ReadOptions,
+  type RunQuery,
+} from './client.ts';
+export type { RunEvent } from './events.ts';
+export type { ChangeOptions, Run, RunDecision, SayOptions } from './run.ts';
+export type { Fetch } from './transport.ts';
+export type {
+  Answered,
+  Attachment,
+  Page,
+  Prompt,
+  Receipt,
+  RunEntry,
+  RunList,
+  RunRequest,
+  RunSummary,
+  Snapshot,
+  StreamFrame,
+  UsageRow,
+} from './types.ts';

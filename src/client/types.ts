@@ -1,0 +1,30 @@
+// What a server says, by name. These are types only: nothing of the server is loaded.
+import type { z } from 'zod';
+import type {
+  part,
+  prompt,
+  runSummary,
+  usageReply,
+  Wire,
+  WireAnswered,
+  WireEntry,
+  WireFrame,
+  WirePage,
+  WireRequest,
+  WireRun,
+  WireRunList,
+} from '../http/wire.ts';
+
+export type Answered = WireAnswered;
+export type Receipt = WireAnswered['receipts'][number];
+export type RunEntry = WireEntry;
+export type Page = WirePage;
+export type StreamFrame = WireFrame;
+export type RunRequest = WireRequest;
+export type Snapshot = WireRun;
+export type RunList = WireRunList;
+export type RunSummary = Wire<typeof runSummary>;
+export type Prompt = Wire<typeof prompt>;
+export type UsageRow = Wire<typeof usageReply>['rows'][number];
+/** A part of a message beside its text. */
+export type Attachment = z.input<typeof part>;
