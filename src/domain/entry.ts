@@ -14,6 +14,8 @@ export interface Placed {
   readonly position: number;
   /** Sequence number of the fact that last changed it: what a reader has seen up to a fact is known by it. */
   readonly revision: number;
+  /** Sequence number of the fact that began it. */
+  readonly since: number;
   /** When it began. */
   readonly at: Instant;
   /** Number of the turn it belongs to; absent for what no turn has begun on. */

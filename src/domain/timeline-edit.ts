@@ -30,6 +30,7 @@ export function add(timeline: Timeline, fact: Fact, id: string, text: string, bo
     id,
     position: timeline.settled.length + timeline.open.length + 1,
     revision: fact.seq,
+    since: fact.seq,
     at: fact.at,
     text,
     ...(timeline.turn !== undefined && { turn: timeline.turn.number }),
@@ -53,6 +54,6 @@ export function revise(
   return undefined;
 }
 
-function placeOf({ id, position, revision, at, turn }: Entry): Omit<Placed, 'text'> {
-  return { id, position, revision, at, ...(turn !== undefined && { turn }) };
+function placeOf({ id, position, revision, since, at, turn }: Entry): Omit<Placed, 'text'> {
+  return { id, position, revision, since, at, ...(turn !== undefined && { turn }) };
 }

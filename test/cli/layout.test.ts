@@ -44,7 +44,7 @@ describe('laying out text', () => {
   });
 
   it('counts the actions of a turn that did not succeed, and leaves no unit alone on a line', () => {
-    const placed = { position: 1, revision: 1, at: 0, turn: 2, text: '' };
+    const placed = { position: 1, revision: 1, since: 1, at: 0, turn: 2, text: '' };
     const action = (id: string, turn: number): Entry => ({
       ...placed,
       id,
