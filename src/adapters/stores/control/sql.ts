@@ -1,3 +1,4 @@
+import { LEDGER_TABLES } from '../ledger/sql.ts';
 import type { FileFormat } from '../sqlite/format.ts';
 
 /** Every word of SQL of the control store. Times are milliseconds since 1970. */
@@ -36,6 +37,7 @@ export const CONTROL_FORMAT: FileFormat = {
 
     CREATE TABLE secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT, WITHOUT ROWID;
     `,
+    LEDGER_TABLES,
   ],
 };
 
