@@ -1,5 +1,5 @@
 import type { InactiveTool, ModelRef } from '../domain/agent.ts';
-import type { Grant, GrantedTool } from '../domain/grant.ts';
+import type { Grant, GrantedSkill, GrantedTool } from '../domain/grant.ts';
 import type { Selection } from '../domain/selection.ts';
 
 /** A grant less what its user switched off. */
@@ -7,6 +7,9 @@ export interface Narrowed {
   readonly tools: readonly GrantedTool[];
   /** What was taken away, and why, for announce. */
   readonly inactive: readonly InactiveTool[];
+  readonly skills: readonly GrantedSkill[];
+  /** Skills of the grant that are out, and why. */
+  readonly hidden: readonly InactiveTool[];
   readonly models: readonly ModelRef[];
   /** True when the user's pick decides the model. */
   readonly picked: boolean;
@@ -22,15 +25,23 @@ export const SWITCHED_OFF = 'switched off by the user';
  */
 export function narrow(grant: Grant, selection: Selection): Narrowed {
   const denied = grant.tools.filter((tool) => isDenied(tool, selection));
+  const hidden = (grant.skills ?? NO_SKILLS).flatMap((skill) => hiding(skill, denied, selection) ?? []);
   const pick = picked(grant, selection);
   const unavailable = grant.unavailable.map(({ name, why }) => ({ name, why }));
   return {
     tools: denied.length === 0 ? grant.tools : grant.tools.filter((tool) => !denied.includes(tool)),
     inactive: [...unavailable, ...denied.map(({ definition }) => ({ name: definition.name, why: SWITCHED_OFF }))],
+    skills:
+      hidden.length === 0
+        ? (grant.skills ?? NO_SKILLS)
+        : (grant.skills ?? NO_SKILLS).filter(({ id }) => !hidden.some(({ name }) => name === id)),
+    hidden,
     models: pick === undefined ? grant.models : [pick],
     picked: pick !== undefined,
   };
 }
+
+const NO_SKILLS: readonly GrantedSkill[] = [];
 
 function isDenied({ definition, own, kind = 'tools', locked }: GrantedTool, { disabled }: Selection): boolean {
   if (locked) return false;
@@ -40,6 +51,17 @@ function isDenied({ definition, own, kind = 'tools', locked }: GrantedTool, { di
     const entry = group !== undefined && Object.hasOwn(part, group) ? part[group] : undefined;
     return entry === true || (entry?.includes(own) ?? false);
   });
+}
+
+/** A skill that would ask for a tool which is switched off would only mislead. */
+function hiding(
+  { id, requires }: GrantedSkill,
+  denied: readonly GrantedTool[],
+  { disabled }: Selection,
+): InactiveTool | undefined {
+  if (disabled.skills.includes(id)) return { name: id, why: SWITCHED_OFF };
+  const lacking = denied.map(({ definition }) => definition.name).filter((name) => requires.includes(name));
+  return lacking.length === 0 ? undefined : { name: id, why: `needs ${lacking.join(', ')}, ${SWITCHED_OFF}` };
 }
 
 /** Picked by provider and model alone: everything else about a model is the operator's. */

@@ -5,6 +5,7 @@ import type { EffectiveAgent } from './agent.ts';
 import type { Action, Decision } from './decision.ts';
 import type { FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
+import type { Selection } from './selection.ts';
 import type { Observation } from './tool.ts';
 import type { Usage } from './usage.ts';
 import { noUsage } from './usage-sum.ts';
@@ -96,6 +97,32 @@ export interface Repeat {
   readonly count: number;
 }
 
+/** What a provider is known to hold of a conversation's prompt: by the last answer of a model that was not a failure. */
+export interface CacheMark {
+  readonly provider: string;
+  readonly model: string;
+  /** When it was asked. */
+  readonly at: Instant;
+  /** Milliseconds from then on. */
+  readonly livesMs: number;
+  /** Tokens that a prompt which begins the same would read. */
+  readonly tokens: number;
+  /** Of the prompt then: the digest of each section, and the turn it was part of. */
+  readonly sections: Readonly<Record<string, string>>;
+  readonly turn: number;
+  /** What it was made of: tells which change made the next one cold. */
+  readonly revision: string;
+  readonly selection: string | undefined;
+}
+
+/** The selection that the last turn was assembled with, as its log has it. */
+export interface AppliedSelection {
+  readonly digest: string;
+  readonly selection: Selection;
+  /** Deferred changes that count in this conversation. */
+  readonly promoted: readonly string[];
+}
+
 /** One user's ordered exchange with one agent: the fold of its log. Immutable. */
 export interface Conversation {
   readonly id: string;
@@ -115,6 +142,9 @@ export interface Conversation {
   readonly agentDigest: string | undefined;
   /** Digest of each prompt section as last sent. */
   readonly sections: Readonly<Record<string, string>>;
+  readonly selection: AppliedSelection | undefined;
+  /** By `provider/model`, the one that answered last at the end. */
+  readonly cached: readonly CacheMark[];
   readonly summary: { readonly through: number; readonly text: string } | undefined;
   readonly usage: Usage;
   /** Input and output tokens of the last answer: about what the next prompt begins with. */
@@ -134,6 +164,8 @@ export function emptyConversation(id: string, agentPath: string): Conversation {
     agent: undefined,
     agentDigest: undefined,
     sections: {},
+    selection: undefined,
+    cached: [],
     summary: undefined,
     usage: noUsage,
     contextTokens: 0,

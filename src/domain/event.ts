@@ -3,6 +3,7 @@ import type { Instant } from '../base/clock.ts';
 import { effectiveAgent, inactiveTool, modelRef, toolChoice, toolChoiceMode } from './agent.ts';
 import { json, part } from './content.ts';
 import { block, failure, opaque } from './model.ts';
+import { selection } from './selection.ts';
 import { END_STATUSES, STOP_KINDS } from './status.ts';
 import { effect, observation, toolDefinition } from './tool.ts';
 import { usage } from './usage.ts';
@@ -106,6 +107,12 @@ export const facts = {
       announce: text.optional(),
       /** The tools that may be called, where a gate masked some. */
       allowed: z.array(text).optional(),
+      /** Input tokens that a cache should give: those of the prompt that begins the same and was sent before. */
+      expectedRead: count.optional(),
+      /** Where cache markers were placed: after these parts of the prompt. */
+      markers: z.array(text).optional(),
+      /** Places that got none, and why. */
+      unmarked: z.array(text).optional(),
       /** Messages a gate added for this call only. */
       notes: z.array(text).optional(),
     }),
@@ -217,7 +224,17 @@ export const facts = {
     }),
     about: 'a gate denied, held or revised',
   },
-  'selection.applied': { v: 1, payload: z.strictObject({ digest: text }), about: "the user's selection was used" },
+  'selection.applied': {
+    v: 1,
+    payload: z.strictObject({
+      digest: text,
+      /** The whole of it, where it is not the one of the turn before. */
+      selection: selection.optional(),
+      /** Ids of deferred changes that count in this conversation from now on. */
+      promoted: z.array(text).optional(),
+    }),
+    about: "the user's selection was used",
+  },
   'selection.ignored': {
     v: 1,
     payload: z.strictObject({ why: text }),
@@ -225,8 +242,20 @@ export const facts = {
   },
   'cache.cold': {
     v: 1,
-    payload: z.strictObject({ what: text, predicted: count, billed: count.optional() }),
-    about: 'a change made a warm prompt cold',
+    payload: z.strictObject({
+      /** In words. */
+      what: text,
+      /** Tokens that an unchanged prompt would have read from the cache, and those that were. */
+      predicted: count,
+      billed: count.optional(),
+      /** `ours`: the prompt is another one. `expired`: it was left alone for too long. `provider`: its own word. */
+      cause: z.enum(['ours', 'expired', 'provider', 'unknown']).optional(),
+      /** For `ours`: the first part of the prompt that is another one. */
+      section: text.optional(),
+      /** For `ours`: what changed it. */
+      change: z.enum(['model', 'selection', 'bundle', 'compaction', 'gate']).optional(),
+    }),
+    about: 'a warm prompt was cold',
   },
   'account.inactive': {
     v: 1,

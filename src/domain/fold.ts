@@ -2,6 +2,7 @@ import { AppendList } from '../base/append-list.ts';
 import type { Fact, FactOf, FactPayload } from './event.ts';
 import { addUsage, inputTokens, noUsage, outputTokens } from './usage-sum.ts';
 import { emptyConversation, type Conversation, type Input, type Iteration, type Turn } from './conversation.ts';
+import { cachedBy } from './fold-cache.ts';
 import { begin, denies, inIteration, observe, request, response, settle } from './fold-turn.ts';
 
 /** A fold's own copy, which nobody has seen yet: it may be written to until it is returned. */
@@ -23,6 +24,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
       if (fact.payload.sections !== undefined) moved.sections = { ...moved.sections, ...fact.payload.sections };
       return inTurn(moved, (turn) => request(turn, fact));
     case 'llm.response':
+      moved.cached = cachedBy(moved, fact.payload);
       return inTurn(billed(moved, fact.payload), (turn) => response(turn, fact.payload));
     case 'thinking.step':
       return inTurn(moved, (turn) =>
@@ -65,8 +67,9 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
       return resumeTurn(moved);
     case 'io.output':
       return inTurn(moved, (turn) => ({ ...turn, output: fact.payload.text }));
-    case 'tool.register':
     case 'selection.applied':
+      return select(moved, fact.payload);
+    case 'tool.register':
     case 'selection.ignored':
     case 'cache.cold':
     case 'account.inactive':
@@ -88,6 +91,13 @@ export function fold(id: string, agentPath: string, facts: Iterable<Fact>): Conv
 function billed(moved: Fresh, { usage, failure }: FactPayload<'llm.response'>): Fresh {
   if (failure === undefined) moved.contextTokens = inputTokens(usage) + outputTokens(usage);
   moved.usage = addUsage(moved.usage, usage);
+  return moved;
+}
+
+function select(moved: Fresh, payload: FactPayload<'selection.applied'>): Conversation {
+  const { digest, selection, promoted = [] } = payload;
+  // A digest alone says that it is still the one of before.
+  if (selection !== undefined) moved.selection = { digest, selection, promoted };
   return moved;
 }
 

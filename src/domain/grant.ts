@@ -1,4 +1,5 @@
 import type { ModelRef } from './agent.ts';
+import type { GroupKind } from './selection.ts';
 import type { ToolDefinition } from './tool.ts';
 
 /** Rights in a connected account. */
@@ -14,7 +15,7 @@ export interface GrantedTool {
   /** The tool's name within its group, which selections name. */
   readonly own: string;
   /** The part of a selection that names it; `tools` when absent. */
-  readonly kind?: 'tools' | 'mcp' | undefined;
+  readonly kind?: GroupKind | undefined;
   /** Belongs to a system group: users cannot switch it off. */
   readonly locked: boolean;
   /** Inactive while the user's accounts do not have these. */
@@ -26,7 +27,24 @@ export interface UnavailableTool {
   readonly name: string;
   readonly group: string;
   readonly own: string;
+  readonly kind?: GroupKind | undefined;
   readonly why: string;
+}
+
+/** A skill that the operator allows an agent. */
+export interface GrantedSkill {
+  /** What selections name. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** Names of tools, as the model sees them, without which the skill is hidden. */
+  readonly requires: readonly string[];
+}
+
+/** A group whose entries are not all known, such as a server that has not been listed: any name may be one. */
+export interface OpenGroup {
+  readonly kind: GroupKind;
+  readonly group: string;
 }
 
 /** A model that users may pick. */
@@ -40,6 +58,9 @@ export interface Grant {
   /** In the order of the names that the model sees. */
   readonly tools: readonly GrantedTool[];
   readonly unavailable: readonly UnavailableTool[];
+  /** In the order of their ids. None when absent. */
+  readonly skills?: readonly GrantedSkill[] | undefined;
+  readonly open?: readonly OpenGroup[] | undefined;
   readonly supportedModels: readonly PickableModel[];
   /** The chain of the decision role when the user picked nothing. Never empty. */
   readonly models: readonly ModelRef[];

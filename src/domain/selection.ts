@@ -4,7 +4,18 @@ import { isObject } from '../base/json.ts';
 /** By group: all of it, or the named entries. */
 const disabledGroups = z.record(z.string(), z.union([z.literal(true), z.array(z.string())]));
 
-const cachePolicy = z.enum(['accept', 'confirm', 'defer_cold', 'defer_conversation']);
+/** What is to be done about a change that would make a warm prompt cold. */
+export const CACHE_POLICIES = ['accept', 'confirm', 'defer_cold', 'defer_conversation'] as const;
+export const cachePolicy = z.enum(CACHE_POLICIES);
+export type CachePolicy = z.infer<typeof cachePolicy>;
+
+/** Kinds of changes that a policy is set for: another model, or other tools, servers, services and skills. */
+export const CHANGE_CLASSES = ['model_switch', 'capability_toggle'] as const;
+export type ChangeClass = (typeof CHANGE_CLASSES)[number];
+
+/** The lists of a selection that hold groups with entries. */
+export const GROUP_KINDS = ['tools', 'mcp', 'named_services'] as const;
+export type GroupKind = (typeof GROUP_KINDS)[number];
 
 /**
  * What one user removed from a grant, and the one model picked: a deny-list, which cannot add.
@@ -50,7 +61,8 @@ export function readSelection(stored: unknown): ReadSelection {
   }
 }
 
-function read(stored: unknown, ignored: string[]): Selection {
+/** Parts of a stored row that are not known to be a selection yet. */
+export function read(stored: unknown, ignored: string[]): Selection {
   if (!isObject(stored)) {
     ignored.push(`The record is not an object but ${kindOf(stored)}.`);
     return emptySelection;

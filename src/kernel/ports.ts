@@ -263,20 +263,32 @@ export interface Assembled {
 
 /** Where a turn's agent and tools come from. */
 export interface AgentSource {
-  /** The effective agent for a turn that begins now. Throws when the bundle no longer has the agent. */
-  assemble(meta: ConversationMeta): MaybePromise<Assembled>;
+  /**
+   * The effective agent for a turn that begins now, in the conversation as its log has it. Throws when the bundle no
+   * longer has the agent.
+   */
+  assemble(meta: ConversationMeta, conversation: Conversation): MaybePromise<Assembled>;
   /** The hands of an agent's tools. A tool that no longer exists is absent. */
   tools(agent: EffectiveAgent): Toolset;
 }
 
-/** One user's saved selection, as it was stored: anything at all, read with suspicion. */
+/** Whose choices: a user's for an agent, or that user's for one conversation with it. */
+export interface SelectionKey {
+  readonly userId: string;
+  readonly tenant: string;
+  readonly bundle: string;
+  readonly agent: string;
+  readonly conversation?: string | undefined;
+}
+
+/** Users' choices, as they were stored: anything at all, read with suspicion. */
 export interface SelectionStore {
-  read(key: {
-    readonly userId: string;
-    readonly tenant: string;
-    readonly bundle: string;
-    readonly agent: string;
-  }): MaybePromise<unknown>;
+  readSelection(key: SelectionKey): MaybePromise<{ readonly value: unknown; readonly revision: number } | undefined>;
+  /**
+   * Replaces the row if its revision is still `expected`; 0 means that there is none yet. False: somebody else was
+   * faster, and nothing was written. What was written survives the process.
+   */
+  writeSelection(key: SelectionKey, value: Json, expected: number): MaybePromise<boolean>;
 }
 
 /** Which claims of which connected accounts a user has. */

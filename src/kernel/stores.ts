@@ -1,5 +1,6 @@
 import type { Instant } from '../base/clock.ts';
 import type { MaybePromise } from '../base/promise.ts';
+import type { SelectionStore } from './ports.ts';
 
 /** What a credential may do. Approving can spend, so it is apart from running. */
 export const SCOPES = ['read', 'run', 'approve', 'admin'] as const;
@@ -76,6 +77,6 @@ export interface SecretStore {
 }
 
 /** What a server keeps besides the log. */
-export interface ControlStore extends KeyStore, IdempotencyStore, SecretStore {
+export interface ControlStore extends KeyStore, IdempotencyStore, SecretStore, SelectionStore {
   close(): MaybePromise<void>;
 }

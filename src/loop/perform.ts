@@ -41,7 +41,7 @@ export async function perform(work: Work, command: Exclude<Command, { type: 'res
 
 async function startTurn(work: Work): Promise<void> {
   const { conversation } = work.recorder;
-  const assembled = work.ports.agents.assemble(work.meta);
+  const assembled = work.ports.agents.assemble(work.meta, conversation);
   const { agent, digest, facts } = isPromise(assembled) ? await answered(work, assembled) : assembled;
   const payload: FactPayload<'agent.turn.start'> = digest === conversation.agentDigest ? { digest } : { agent, digest };
   const turnId = `t${conversation.turns.length + 1}`;

@@ -5,17 +5,13 @@ import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { HeldClaims, UnmetTool } from '../assembly/claims.ts';
 import { effectiveAgentOf, type DeclaredAgent } from '../assembly/effective.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
-import type { Draft } from '../domain/event.ts';
-import { emptySelection, readSelection, type Selection } from '../domain/selection.ts';
-import type {
-  AccountStore,
-  AgentSource,
-  Assembled,
-  ConversationMeta,
-  SelectionStore,
-  Tool,
-  Toolset,
-} from '../kernel/ports.ts';
+import { isPlain } from '../domain/selection-patch.ts';
+import type { Conversation } from '../domain/conversation.ts';
+import type { Draft, FactPayload } from '../domain/event.ts';
+import { emptySelection, type Selection } from '../domain/selection.ts';
+import type { AccountStore, AgentSource, Assembled, ConversationMeta, Tool, Toolset } from '../kernel/ports.ts';
+import { askStore, STORE_TIMEOUT_MS, type Asked } from './ask-store.ts';
+import type { Chosen, SelectionReader } from './selection-reader.ts';
 import { BoundedMap } from './bounded-map.ts';
 
 /** One agent as loading left it: what narrowing starts from, and the hands of its tools. */
@@ -27,77 +23,58 @@ export interface AgentSourceOptions {
   readonly agent: (id: string) => LoadedAgent | undefined;
   /** Throws for an agent that the bundle does not have. */
   readonly agentNamed: (name: string) => string;
-  readonly selections?: SelectionStore | undefined;
+  readonly selections?: SelectionReader | undefined;
   readonly accounts?: AccountStore | undefined;
   readonly clock: Clock;
 }
 
-/** Milliseconds that a store may take before a turn begins without it. */
-const STORE_TIMEOUT_MS = 2_000;
 const MOST_EFFECTIVE = 500;
-const MOST_REMEMBERED = 5_000;
 
 /**
  * Where a turn's agent comes from: grant − selection − unmet claims, at the moment the turn begins.
  *
  * Assembled once for each selection and set of claims, so that a turn without a store costs a look into a map. A
- * selection that cannot be read never breaks a turn: the one read before counts, and a fact says so. Claims that cannot
- * be read are no claims.
+ * selection that cannot be read never breaks a turn: the one that the conversation last applied counts, and a fact says
+ * so. Claims that cannot be read are no claims.
  */
 export function createAgentSource({ agent, agentNamed, selections, accounts, clock }: AgentSourceOptions): AgentSource {
   const assembled = new BoundedMap<string, Assembled>(MOST_EFFECTIVE);
-  const remembered = new BoundedMap<string, Selection>(MOST_REMEMBERED);
   const toolsets = new WeakMap<EffectiveAgent, Toolset>();
 
-  function assemble(loaded: LoadedAgent, selection: Selection, held: HeldClaims, ignored: readonly Draft[]): Assembled {
+  function assemble(loaded: LoadedAgent, chosen: Chosen, held: HeldClaims, conversation: Conversation): Assembled {
+    const { selection } = chosen;
     const key = `${loaded.frame.id}\n${selection === emptySelection ? '' : canonicalJson(asJson(selection))}\n${canonicalJson(held)}`;
     let made = assembled.get(key);
     if (made === undefined) {
       const { agent: effective, unmet } = effectiveAgentOf(loaded, selection, held);
       deepFreeze(effective);
-      const facts = [...appliedFact(selection), ...inactiveFacts(unmet)];
-      made = { agent: effective, digest: digest(asJson(effective)), facts };
+      made = { agent: effective, digest: digest(asJson(effective)), facts: inactiveFacts(unmet) };
       assembled.set(key, made);
     }
-    return ignored.length === 0 ? made : { ...made, facts: [...ignored, ...made.facts] };
-  }
-
-  function selectionOf(meta: ConversationMeta, loaded: LoadedAgent): MaybePromise<Chosen> {
-    if (selections === undefined) return { selection: emptySelection, facts: [] };
-    const key = { userId: meta.userId, tenant: meta.tenant, bundle: loaded.bundle, agent: loaded.frame.id };
-    const name = canonicalJson(key);
-    const use = (asked: Asked): Chosen => {
-      if (!asked.ok) {
-        const before = remembered.get(name);
-        const instead = before === undefined ? 'the agent is as configured' : 'the selection read before is used';
-        return { selection: before ?? emptySelection, facts: [ignoredFact(`The store ${asked.why}; ${instead}.`)] };
-      }
-      const { selection, ignored } = readSelection(asked.value);
-      remembered.set(name, selection);
-      return { selection, facts: ignored.length === 0 ? [] : [ignoredFact(ignored.join(' '))] };
-    };
-    const asked = askStore(() => selections.read(key), clock);
-    return isPromise(asked) ? asked.then(use) : use(asked);
+    const facts = [...ignoredFacts(chosen), ...appliedFacts(chosen, conversation)];
+    return facts.length === 0 ? made : { ...made, facts: [...facts, ...made.facts] };
   }
 
   function claimsOf(meta: ConversationMeta, loaded: LoadedAgent): MaybePromise<HeldClaims> {
     const isNeeded = loaded.grant.tools.some(({ needs }) => needs !== undefined);
     if (!isNeeded || accounts === undefined) return {};
     const use = (asked: Asked): HeldClaims => (asked.ok ? readClaims(asked.value) : {});
-    const asked = askStore(() => accounts.claims({ userId: meta.userId, tenant: meta.tenant }), clock);
+    const asked = askStore(
+      () => accounts.claims({ userId: meta.userId, tenant: meta.tenant }),
+      clock,
+      STORE_TIMEOUT_MS,
+    );
     return isPromise(asked) ? asked.then(use) : use(asked);
   }
 
   return {
-    assemble(meta) {
+    assemble(meta, conversation) {
       const loaded = agent(agentNamed(meta.agent));
       if (loaded === undefined) throw new Error('Treadle bug: an agent was named and is not there');
-      const chosen = selectionOf(meta, loaded);
+      const chosen = selections?.(meta, loaded, conversation) ?? NOTHING_CHOSEN;
       const held = claimsOf(meta, loaded);
-      if (!isPromise(chosen) && !isPromise(held)) return assemble(loaded, chosen.selection, held, chosen.facts);
-      return Promise.all([chosen, held]).then(([{ selection, facts }, claims]) =>
-        assemble(loaded, selection, claims, facts),
-      );
+      if (!isPromise(chosen) && !isPromise(held)) return assemble(loaded, chosen, held, conversation);
+      return Promise.all([chosen, held]).then(([known, claims]) => assemble(loaded, known, claims, conversation));
     },
     tools(effective) {
       let tools = toolsets.get(effective);
@@ -110,43 +87,7 @@ export function createAgentSource({ agent, agentNamed, selections, accounts, clo
   };
 }
 
-interface Chosen {
-  readonly selection: Selection;
-  readonly facts: readonly Draft[];
-}
-
-type Asked = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string };
-
-/** Asks a store that may throw, hang or answer nonsense. */
-function askStore(ask: () => MaybePromise<unknown>, clock: Clock): MaybePromise<Asked> {
-  const failed = (error: unknown): Asked => ({
-    ok: false,
-    why: `failed (${error instanceof Error ? error.message : String(error)})`,
-  });
-  let answer: MaybePromise<unknown>;
-  try {
-    answer = ask();
-  } catch (error) {
-    return failed(error);
-  }
-  if (!isPromise(answer)) return { ok: true, value: answer };
-  const pending = answer;
-  return new Promise((resolve) => {
-    const stop = clock.after(STORE_TIMEOUT_MS, () =>
-      resolve({ ok: false, why: `did not answer in ${STORE_TIMEOUT_MS} ms` }),
-    );
-    pending.then(
-      (value) => {
-        stop();
-        resolve({ ok: true, value });
-      },
-      (error: unknown) => {
-        stop();
-        resolve(failed(error));
-      },
-    );
-  });
-}
+const NOTHING_CHOSEN: Chosen = { selection: emptySelection, promoted: [], ignored: undefined };
 
 /** Only what is plainly a list of rights counts. */
 function readClaims(value: unknown): HeldClaims {
@@ -167,14 +108,20 @@ function handsOf(effective: EffectiveAgent, granted: Toolset | undefined): Tools
   return tools;
 }
 
-function appliedFact(selection: Selection): readonly Draft[] {
-  const { disabled, model } = selection;
-  const isEmpty = model === undefined && Object.values(disabled).every((entry) => Object.keys(entry).length === 0);
-  return isEmpty ? [] : [{ type: 'selection.applied', payload: { digest: digest(asJson(selection)) } }];
+/** What the log has to know of the selection: the whole of it once, then that it is still the same. */
+function appliedFacts({ selection, promoted }: Chosen, conversation: Conversation): readonly Draft[] {
+  const before = conversation.selection;
+  const isNothing = promoted.length === 0 && isPlain(selection);
+  if (before === undefined && isNothing) return [];
+  const payload: FactPayload<'selection.applied'> = { digest: digest(asJson(selection)) };
+  const isKnown = payload.digest === before?.digest && promoted.join() === before.promoted.join();
+  if (isKnown && isNothing) return [];
+  if (!isKnown) Object.assign(payload, { selection }, promoted.length === 0 ? {} : { promoted: [...promoted] });
+  return [{ type: 'selection.applied', payload }];
 }
 
-function ignoredFact(why: string): Draft {
-  return { type: 'selection.ignored', payload: { why } };
+function ignoredFacts({ ignored }: Chosen): readonly Draft[] {
+  return ignored === undefined ? [] : [{ type: 'selection.ignored', payload: { why: ignored } }];
 }
 
 function inactiveFacts(unmet: readonly UnmetTool[]): readonly Draft[] {

@@ -61,8 +61,8 @@ export function withChosenModel(source: AgentSource, chosen: ChosenModel | undef
     return { ...known, facts: assembled.facts };
   };
   return {
-    assemble(meta) {
-      const assembled = source.assemble(meta);
+    assemble(meta, conversation) {
+      const assembled = source.assemble(meta, conversation);
       return isPromise(assembled) ? assembled.then(replace) : replace(assembled);
     },
     tools: (agent) => source.tools(originals.get(agent) ?? agent),

@@ -22,6 +22,7 @@ import { explain, type Explained } from './explain.ts';
 import { grantOf } from './grant.ts';
 import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts';
 import { checkSkills, NamedFiles } from './named-files.ts';
+import { createSelectionReader } from './selection-reader.ts';
 import { loadToolGroups } from './tool-groups.ts';
 
 export type { LoadedAgent } from './agent-source.ts';
@@ -71,6 +72,7 @@ export interface LoadedBundle {
  */
 export async function loadBundle(file: string, options: LoadOptions): Promise<LoadedBundle> {
   const problems = new Problems();
+  const { clock = systemClock } = options;
   const declared = declare(readText(file, file), file, options.environment, problems);
   const { bundle, isPartial } = declared;
   const folder = path.dirname(path.resolve(file));
@@ -143,9 +145,9 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       createAgentSource({
         agent: (name) => byId.get(name),
         agentNamed,
-        selections,
+        selections: selections === undefined ? undefined : createSelectionReader({ store: selections, clock }),
         accounts,
-        clock: options.clock ?? systemClock,
+        clock,
       }),
     explain: (name) => explain(declared, agent(name)),
   };

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import type { ToolDefinition } from '../../src/domain/tool.ts';
 import type { Grant, GrantedTool } from '../../src/domain/grant.ts';
+import { mergeSelection, type SelectionPatch } from '../../src/domain/selection-patch.ts';
+import { emptySelection, type Selection } from '../../src/domain/selection.ts';
 
 export function aTool(name: string, more: Partial<GrantedTool> & { readonly group?: string } = {}): GrantedTool {
   const { group = 'web', ...rest } = more;
@@ -89,3 +91,31 @@ export const anyClaims = fc.dictionary(
   fc.constantFrom('slack', 'mail', '__proto__'),
   fc.subarray(['read', 'write', 'admin']),
 );
+
+const toggle = fc.oneof(fc.boolean(), fc.constant(null), fc.uniqueArray(fc.constantFrom(...names, 'gone')));
+const toggles = fc.dictionary(fc.constantFrom(...groups, 'gone', '__proto__'), toggle);
+const skillIds = fc.constantFrom('a', 'b', 'gone');
+
+/** Changes as a user might ask for them. */
+export const anyPatch: fc.Arbitrary<SelectionPatch> = fc.record(
+  {
+    disabled: fc.record(
+      {
+        tools: toggles,
+        mcp: toggles,
+        named_services: toggles,
+        skills: fc.oneof(fc.uniqueArray(skillIds), fc.dictionary(skillIds, fc.boolean())),
+      },
+      { requiredKeys: [] },
+    ),
+    model: fc.option(
+      fc.record({ provider: fc.constant('anthropic'), model: fc.constantFrom('haiku', 'sonnet', 'gone') }),
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+/** Selections as changes make them. */
+export const anySelection: fc.Arbitrary<Selection> = fc
+  .array(anyPatch, { maxLength: 3 })
+  .map((patches) => patches.reduce(mergeSelection, emptySelection));

@@ -169,4 +169,21 @@ export function controlStoreConformance(name: string, { open, reopen }: ControlS
     await store.close();
     await next.close();
   });
+
+  fact('a selection is written by whoever knows its last revision, and by nobody else', async (store) => {
+    const key = { userId: 'ana', tenant: 'local', bundle: 'app', agent: 'main' };
+    assert.equal(await store.readSelection(key), undefined);
+    assert.equal(await store.writeSelection(key, { a: 1 }, 1), false);
+    assert.equal(await store.writeSelection(key, { a: 1 }, 0), true);
+    assert.equal(await store.writeSelection(key, { a: 2 }, 0), false);
+    assert.equal(await store.writeSelection(key, { a: 3 }, 1), true);
+    assert.deepEqual(await store.readSelection(key), { value: { a: 3 }, revision: 2 });
+  });
+
+  fact('selections of users, agents and conversations are apart', async (store) => {
+    const key = { userId: 'ana', tenant: 'local', bundle: 'app', agent: 'main' };
+    const others = [{ userId: 'bo' }, { tenant: 'other' }, { bundle: 'b' }, { agent: 'x' }, { conversation: 'c1' }];
+    await store.writeSelection(key, 'own', 0);
+    for (const other of others) assert.equal(await store.readSelection({ ...key, ...other }), undefined);
+  });
 }

@@ -2,6 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Assembled, AgentSource, ConversationMeta } from '../../src/kernel/ports.ts';
+import type { Conversation } from '../../src/domain/conversation.ts';
+import type { Draft, Fact } from '../../src/domain/event.ts';
+import { fold } from '../../src/domain/fold.ts';
 import { TreadleError } from '../../src/base/errors.ts';
 import { builtinGroups } from '../../src/platform/builtins.ts';
 import { loadBundle, type LoadedBundle, type LoadOptions } from '../../src/platform/load.ts';
@@ -66,8 +69,22 @@ export function aMeta(agent: string, more: Partial<ConversationMeta> = {}): Conv
   return { id: 'c1', agent, bundle: 'app', userId: 'ana', tenant: 'local', agentPath: agent, createdAt: 0, ...more };
 }
 
+/** A conversation whose log holds these facts. */
+export function aTalk(drafts: readonly Draft[] = []): Conversation {
+  const facts = drafts.map(({ key: _, ...draft }, index): Fact => ({
+    ...draft,
+    seq: index + 1,
+    id: `c1:${index + 1}`,
+    v: 1,
+    at: 0,
+    conversationId: 'c1',
+    agentPath: 'main',
+  }));
+  return fold('c1', 'main', facts);
+}
+
 export async function assembled(source: AgentSource, agent: string): Promise<Assembled> {
-  return source.assemble(aMeta(agent));
+  return source.assemble(aMeta(agent), aTalk());
 }
 
 /** The effective agent of a user without a selection. */

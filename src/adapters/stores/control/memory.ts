@@ -1,4 +1,5 @@
 import type { Clock, Instant } from '../../../base/clock.ts';
+import { createMemorySelections } from './selections.ts';
 import type { ApiKey, ControlStore, StoredReply } from '../../../kernel/stores.ts';
 import { newSecret } from './secret.ts';
 
@@ -75,6 +76,7 @@ export function createMemoryControlStore({ clock }: { readonly clock: Clock }): 
       if (secret === undefined) secrets.set(name, (secret = newSecret()));
       return secret;
     },
+    ...createMemorySelections(),
     close: () => undefined,
   };
 }

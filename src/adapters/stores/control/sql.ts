@@ -38,6 +38,18 @@ export const CONTROL_FORMAT: FileFormat = {
     CREATE TABLE secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL) STRICT, WITHOUT ROWID;
     `,
     LEDGER_TABLES,
+    `
+    CREATE TABLE selections (
+      tenant TEXT NOT NULL,
+      user_id TEXT NOT NULL,
+      bundle TEXT NOT NULL,
+      agent TEXT NOT NULL,
+      conversation TEXT NOT NULL, -- empty: the user's own
+      value TEXT NOT NULL,
+      revision INTEGER NOT NULL,
+      PRIMARY KEY (tenant, user_id, bundle, agent, conversation)
+    ) STRICT, WITHOUT ROWID;
+    `,
   ],
 };
 
@@ -62,4 +74,11 @@ export const CONTROL_SQL = {
 
   addSecret: 'INSERT INTO secrets (name, secret) VALUES (?, ?) ON CONFLICT DO NOTHING',
   secret: 'SELECT secret FROM secrets WHERE name = ?',
+
+  selection: `SELECT value, revision FROM selections
+    WHERE tenant = ? AND user_id = ? AND bundle = ? AND agent = ? AND conversation = ?`,
+  addSelection: `INSERT INTO selections (tenant, user_id, bundle, agent, conversation, value, revision)
+    VALUES (?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`,
+  replaceSelection: `UPDATE selections SET value = ?6, revision = revision + 1
+    WHERE tenant = ?1 AND user_id = ?2 AND bundle = ?3 AND agent = ?4 AND conversation = ?5 AND revision = ?7`,
 } as const satisfies Record<string, string>;

@@ -1,11 +1,13 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { Clock } from '../../../base/clock.ts';
+import { canonicalJson } from '../../../base/json.ts';
 import { TreadleError } from '../../../base/errors.ts';
 import { SCOPES, type ApiKey, type Scope } from '../../../kernel/stores.ts';
 import { connect } from '../sqlite/connection.ts';
 import { storeError } from '../sqlite/errors.ts';
 import type { MemoryControlStore } from './memory.ts';
 import { newSecret } from './secret.ts';
+import { placeOf, storedSelection } from './selections.ts';
 import { CONTROL_FORMAT, CONTROL_SQL } from './sql.ts';
 
 export interface SqliteControlStoreOptions {
@@ -91,6 +93,21 @@ export async function openSqliteControlStore({
         if (known !== undefined) return known;
         safely(connection, () => sql('addSecret').run(name, newSecret()));
         return read() ?? '';
+      }),
+
+    readSelection: (key) =>
+      use(() => {
+        const row = sql('selection').get(...placeOf(key));
+        return row === undefined ? undefined : storedSelection(String(row['value']), Number(row['revision']));
+      }),
+    writeSelection: (key, value, expected) =>
+      use(() => {
+        const text = canonicalJson(value);
+        const written =
+          expected === 0
+            ? sql('addSelection').run(...placeOf(key), text)
+            : sql('replaceSelection').run(...placeOf(key), text, expected);
+        return written.changes === 1;
       }),
 
     close() {

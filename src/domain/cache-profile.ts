@@ -1,0 +1,74 @@
+import type { ModelRef } from './agent.ts';
+
+/** How a provider caches prompts, and by which means a narrowing can reach its models. */
+export interface CacheProfile {
+  /**
+   * `explicit`: what is marked, read and written as billed. `automatic`: whatever begins the same, without a word about
+   * writing. `unknown`: nothing is expected of it.
+   */
+  readonly kind: 'explicit' | 'automatic' | 'unknown';
+  /** Markers that one request may hold. */
+  readonly markers: number;
+  /** Blocks before a marker that are searched for something written earlier. */
+  readonly lookBack: number;
+  /** Milliseconds that something lives after it was last used, and the longer time that can be asked for. */
+  readonly shortMs: number;
+  readonly longMs: number | undefined;
+  /** Shorter prompts are not cached. */
+  readonly leastTokens: number;
+  /** Tokens come in pieces of this size; a difference of one piece means nothing. */
+  readonly block: number;
+  /** Takes the names that may be called beside the whole catalogue, so that the catalogue need not change. */
+  readonly masks: boolean;
+}
+
+const MINUTE_MS = 60_000;
+
+const UNKNOWN: CacheProfile = {
+  kind: 'unknown',
+  markers: 0,
+  lookBack: 0,
+  shortMs: 5 * MINUTE_MS,
+  longMs: undefined,
+  leastTokens: 0,
+  block: 1,
+  masks: false,
+};
+
+/** Caches of the kind that OpenAI has: 5 to 10 minutes, pieces of 128 tokens from 1,024 on. */
+const AUTOMATIC: CacheProfile = { ...UNKNOWN, kind: 'automatic', leastTokens: 1_024, block: 128 };
+
+const PROFILES: Readonly<Record<string, CacheProfile>> = {
+  anthropic: {
+    kind: 'explicit',
+    markers: 4,
+    lookBack: 20,
+    shortMs: 5 * MINUTE_MS,
+    longMs: 60 * MINUTE_MS,
+    leastTokens: 1_024,
+    block: 128,
+    masks: false,
+  },
+  openai: { ...AUTOMATIC, masks: true },
+  azure: AUTOMATIC,
+  google: { ...AUTOMATIC, block: 1_024 },
+  'google-vertex': { ...AUTOMATIC, block: 1_024 },
+  deepseek: { ...AUTOMATIC, leastTokens: 64, block: 64, shortMs: 60 * MINUTE_MS },
+  xai: AUTOMATIC,
+  moonshotai: AUTOMATIC,
+};
+
+/** What is known of a model's provider. What is not known costs nothing that could be told. */
+export function cacheProfile({ provider, options }: Pick<ModelRef, 'provider' | 'options'>): CacheProfile {
+  const known = Object.hasOwn(PROFILES, provider) ? PROFILES[provider] : undefined;
+  if (known === undefined) return UNKNOWN;
+  // Only the Responses API takes allowed names.
+  return known.masks && options?.['api'] === 'chat' ? { ...known, masks: false } : known;
+}
+
+/** Characters of text that make about one token, for what nobody has counted yet. */
+const CHARACTERS_PER_TOKEN = 4;
+
+export function roughTokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}

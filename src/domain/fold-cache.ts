@@ -1,0 +1,50 @@
+import { cacheProfile, roughTokens } from './cache-profile.ts';
+import type { CacheMark, Conversation } from './conversation.ts';
+import type { FactPayload } from './event.ts';
+import { inputTokens } from './usage-sum.ts';
+
+/** Models of a conversation whose caches are remembered: more than anybody switches between. */
+const MOST_MARKS = 8;
+
+/**
+ * What is known to be cached after an answer. A failed call warms nothing, and neither does one whose provider says that
+ * it neither read nor wrote.
+ */
+export function cachedBy(
+  conversation: Conversation,
+  { usage, failure }: FactPayload<'llm.response'>,
+): Conversation['cached'] {
+  const { cached } = conversation;
+  const attempt = conversation.turn?.current?.attempts.at(-1);
+  if (failure !== undefined || attempt === undefined || conversation.turn === undefined) return cached;
+  const { request, at } = attempt;
+  const { provider, model } = request.model;
+  const profile = cacheProfile({ provider });
+  if (profile.kind === 'unknown') return cached;
+  const { cacheRead = 0, cacheWrite = 0, cacheWriteLong = 0 } = usage;
+  const billed = cacheRead + cacheWrite + cacheWriteLong;
+  const sent = inputTokens(usage) - roughTokens(request.announce?.length ?? 0);
+  const tokens = profile.kind === 'explicit' ? billed : Math.floor(sent / profile.block) * profile.block;
+  if (tokens < Math.max(1, profile.leastTokens)) return cached;
+  const mark: CacheMark = {
+    provider,
+    model,
+    at,
+    livesMs:
+      cacheWriteLong > 0
+        ? (profile.longMs ?? profile.shortMs)
+        : livesMs(conversation, provider, model, profile.shortMs),
+    tokens,
+    sections: conversation.sections,
+    turn: conversation.turn.number,
+    revision: conversation.turn.agent.revision,
+    selection: conversation.selection?.digest,
+  };
+  const others = cached.filter((one) => one.provider !== provider || one.model !== model);
+  return [...others.slice(1 - MOST_MARKS), mark];
+}
+
+/** Reading alone does not say for how long: as long as before. */
+function livesMs({ cached }: Conversation, provider: string, model: string, otherwise: number): number {
+  return cached.find((one) => one.provider === provider && one.model === model)?.livesMs ?? otherwise;
+}
