@@ -41,6 +41,11 @@ export interface Registration {
   readonly priority?: number | undefined;
   /** Plugin or adapter id, for the record. */
   readonly source?: string | undefined;
+  /**
+   * For a listener that has nothing to say to what it hears: a fact may come to it with the next ones, before anything is
+   * waited for. A fact that others wait for is a transaction of its own.
+   */
+  readonly patient?: boolean | undefined;
 }
 
 export type Unregister = () => void;
@@ -79,6 +84,8 @@ export interface Bus {
   deliver(event: TreadleEvent): void;
   /** True when anybody listens to this type: what nobody hears need not be made. */
   isHeard(type: EventType): boolean;
+  /** True when somebody hears this type who is not patient: it must be stated at once. */
+  isAwaited(type: EventType): boolean;
   /** Resolves when every listener has finished with what was delivered so far. */
   settled(): Promise<void>;
 }
@@ -140,11 +147,12 @@ export function createBus({
   }
 
   return {
-    on(pattern, listener, { priority, source = 'listener' } = {}) {
+    on(pattern, listener, { priority, source = 'listener', patient = false } = {}) {
       check('a subscription to', pattern, EVENT_TYPES, source);
       const added: Listener = {
         pattern,
         source,
+        patient,
         priority: priority ?? (CANCEL_EVENTS.has(pattern) ? CANCEL_PRIORITY : DEFAULT_PRIORITY),
         hear: listener as Listener['hear'], // the pattern decides which events arrive
       };
@@ -189,6 +197,7 @@ export function createBus({
     answerer: <R extends RequestType>(request: R) => answerers.get(request) as Answerer<R> | undefined, // registered under its own type
     deliver: (event) => delivery.deliver(event, heardBy(event.type)),
     isHeard: (type) => heardBy(type).length > 0,
+    isAwaited: (type) => heardBy(type).some((one) => !one.patient),
     settled: () => delivery.settled(),
   };
 }

@@ -7,6 +7,7 @@ export interface Listener {
   readonly pattern: string;
   readonly source: string;
   readonly priority: number;
+  readonly patient: boolean;
   readonly hear: (event: TreadleEvent, signal: AbortSignal) => MaybePromise<void>;
 }
 

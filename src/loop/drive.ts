@@ -29,7 +29,8 @@ export async function drive(
   lease: Lease,
   { signal, known }: DriveOptions = {},
 ): Promise<Conversation> {
-  const conversation = known ?? (await read(ports.log, meta));
+  // What others stated before is theirs to deliver, and what was stated here has been.
+  const conversation = await read(ports.log, meta, known);
   const recorder = new Recorder(ports.log, ports.bus, lease, conversation);
   const work: Work = { ports, meta, recorder, signal };
   const unwatch = ports.log.watch(meta.id, () => recorder.nudge());

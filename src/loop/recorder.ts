@@ -78,10 +78,10 @@ export class Recorder {
 
   /**
    * Folds facts in now and states them with the next `record`: for outcomes that nobody waits for. What somebody listens
-   * to is stated at once, since a listener may have something to say to it.
+   * to is stated at once, since a listener may have something to say to it, unless the listener is patient.
    */
   keep(drafts: readonly Draft[], row?: Row): MaybePromise<void> {
-    if (this.#underway !== undefined || drafts.some((one) => this.#bus.isHeard(one.type))) {
+    if (this.#underway !== undefined || drafts.some((one) => this.#bus.isAwaited(one.type))) {
       const done = this.record(drafts, row === undefined ? {} : { row });
       return isPromise(done) ? done.then(() => undefined) : undefined;
     }

@@ -158,3 +158,16 @@ test('a gate or a subscription of something that does not exist is refused when 
   assert.throws(() => bus.on('tool.invok' as never, () => undefined), { code: 'plugin_failed' });
   assert.throws(() => bus.on('tol.*', () => undefined), { code: 'plugin_failed' });
 });
+
+test('what only patient listeners hear need not be stated at once', () => {
+  const { bus } = aBus();
+  const heard: string[] = [];
+  bus.on('llm.*', (event) => void heard.push(event.type), { patient: true });
+  assert.deepEqual([bus.isHeard('llm.request'), bus.isAwaited('llm.request')], [true, false]);
+  bus.deliver(fact(1, 'llm.request'));
+  assert.deepEqual(heard, ['llm.request']);
+  const off = bus.on('llm.request', () => undefined);
+  assert.equal(bus.isAwaited('llm.request'), true);
+  off();
+  assert.equal(bus.isAwaited('llm.request'), false);
+});

@@ -140,3 +140,20 @@ test('after a crash the desk can tell whether a note was written', async () => {
   assert.deepEqual(await add_note.probe?.('c9/t1-1-1', written), { file: path.join('.treadle', 'desk-notes.md') });
   assert.equal(await add_note.probe?.('c9/t1-1-2', written), undefined);
 });
+
+test('over several turns every fact is delivered once, in order', async () => {
+  const platform = await open('exposure.yaml', { replies: [{ text: 'hi' }], repeat: true });
+  const heard: number[] = [];
+  platform.bus.on('*', (event) => {
+    if ('seq' in event) heard.push(event.seq);
+  });
+  const { id } = await platform.conversations.start({ userId: 'ana' });
+  for (const text of ['one', 'two', 'three']) {
+    await platform.conversations.say(id, { text });
+    await platform.conversations.drive(id);
+  }
+  assert.deepEqual(
+    heard,
+    heard.map((_, index) => index + 1),
+  );
+});
