@@ -119,15 +119,19 @@ function model(provider: WireProvider): Promise<Model> {
   return found;
 }
 
-/** Everything the adapter makes of what `fetch` serves. Never throws: a throw of the adapter is a rejection here. */
+/**
+ * Everything the adapter makes of what `fetch` serves, put `into` a list as it comes. Never throws: a throw of the adapter
+ * is a rejection here.
+ */
 export async function replay(
   provider: WireProvider,
   fetch: Fetch,
   settings: Partial<Pick<ModelRef, 'maxTokens'>> = {},
+  into: ModelPart[] = [],
 ): Promise<ModelPart[]> {
   const request = aRequest({ model: { ...WIRE_MODELS[provider], ...settings }, messages: [said('hi')] });
   const opened = await model(provider);
   return fetching.run(fetch, async () =>
-    collect(await opened.call(request, { conversationId: 'c1', signal: new AbortController().signal })),
+    collect(await opened.call(request, { conversationId: 'c1', signal: new AbortController().signal }), into),
   );
 }

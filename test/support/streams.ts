@@ -4,8 +4,7 @@ import type { Observation, ToolDefinition } from '../../src/domain/tool.ts';
 import type { ModelStream } from '../../src/kernel/ports.ts';
 
 /** Every part of a stream, in order. */
-export async function collect(stream: ModelStream): Promise<ModelPart[]> {
-  const parts: ModelPart[] = [];
+export async function collect(stream: ModelStream, parts: ModelPart[] = []): Promise<ModelPart[]> {
   for (;;) {
     const part = await stream.next();
     if (part === undefined) return parts;
