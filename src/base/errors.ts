@@ -49,6 +49,7 @@ export const ERROR_CODES = {
   nothing_to_resume: 'The run was not stopped, so there is nothing to resume.',
   prompt_unknown: 'The run has no model call with this number.',
   ticket_unknown: 'The run does not wait for a computation with this ticket.',
+  address_unavailable: 'The server cannot listen at this address.',
   usage: 'The command line has an unknown option, a missing argument or a value out of range.',
   timeout: 'The work did not finish within the time it was given.',
 } as const satisfies Record<string, string>;

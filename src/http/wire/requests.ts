@@ -55,7 +55,7 @@ export const readLog = z.strictObject({
   limit: count(1, 1000).optional(),
 });
 export const logPage = z
-  .object({ facts: z.array(json), hasMore: z.boolean() })
+  .object({ facts: z.array(z.unknown()), hasMore: z.boolean() })
   .meta({ id: 'LogPage', description: 'Facts as docs/events.md has them.' });
 
 export const promptOf = z.strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Json } from '../../base/json.ts';
 
 /** What is read from the wire, and nobody may change. */
 export type Wire<T extends z.ZodType> = DeepReadonly<z.output<T>>;
@@ -12,8 +13,8 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
 /** ISO 8601 in UTC with milliseconds. */
 export const time = z.iso.datetime({ precision: 3 });
 
-/** Plain JSON of any shape. */
-export const json = z.unknown().meta({ id: 'Json', description: 'Any JSON value.' });
+/** Any JSON value. What is read from the wire is JSON before it comes here, so nothing is left to check. */
+export const json = z.unknown() as z.ZodType<Json>; // JSON, because JSON.parse made it
 
 /** A whole number as it stands in a query string. */
 export function count(least: number, most: number): z.ZodType<number, string> {

@@ -1,0 +1,53 @@
+import type { Host } from '../../platform/host.ts';
+import type { Handlers } from '../endpoint.ts';
+import { callerName } from '../identify.ts';
+import type { Streams } from '../streams.ts';
+import type { runRoutes } from '../wire.ts';
+
+/** The run API, on the runs themselves. Whatever it may not do, they refuse. */
+export function runHandlers(
+  { runs, agents }: Pick<Host, 'runs' | 'agents'>,
+  streams: Streams,
+): Handlers<typeof runRoutes> {
+  return {
+    async createRun({ body: { maxIterations, limits, ...rest } }, { caller, key }) {
+      const all = maxIterations === undefined ? limits : { ...limits, maxIterations };
+      const { run, fresh } = await runs.create(caller, { ...rest, limits: all, key });
+      return { body: run, repeated: !fresh };
+    },
+    listRuns: async ({ query }, { caller }) => ({ body: await runs.list(caller, query) }),
+    readRun: async ({ params }, { caller }) => ({ body: await runs.snapshot(caller, params.id) }),
+    readEvents: async ({ params, query }, { caller }) => ({ body: await runs.events(caller, params.id, query) }),
+    followRun({ params, query }, { caller, context }) {
+      const cursor = context.req.header('last-event-id') ?? query.cursor;
+      return streams.answer(context, callerName(caller), (signal) =>
+        runs.follow(caller, params.id, { ...query, cursor, signal }),
+      );
+    },
+    readLog: async ({ params, query }, { caller }) => ({ body: await runs.log(caller, params.id, query) }),
+    readPrompt: async ({ params: { id, iteration }, query }, { caller }) => ({
+      body: await runs.prompt(caller, id, { iteration, turn: query.turn }),
+    }),
+    async sayToRun({ params, body }, { caller, key }) {
+      const { run, fresh } = await runs.say(caller, params.id, { ...body, key });
+      return { body: run, repeated: !fresh };
+    },
+    answerRun: async ({ params, body }, { caller }) => ({ body: await runs.answer(caller, params.id, body) }),
+    deliver: async ({ params, body }, { caller }) => ({ body: await runs.deliver(caller, params.id, body) }),
+    stopRun: async ({ params }, { caller }) => ({ body: await runs.stop(caller, params.id) }),
+    resumeRun: async ({ params }, { caller }) => ({ body: await runs.resume(caller, params.id) }),
+    async forkRun({ params, body }, { caller, key }) {
+      const { run, fresh } = await runs.fork(caller, params.id, { ...body, key });
+      return { body: run, repeated: !fresh };
+    },
+    archiveRun: async ({ params, body }, { caller }) => ({
+      body: await runs.archive(caller, params.id, body.archived ?? true),
+    }),
+    async removeRun({ params }, { caller }) {
+      await runs.remove(caller, params.id);
+      return undefined;
+    },
+    listAgents: () => ({ body: { agents: agents() } }),
+    readUsage: async ({ query }, { caller }) => ({ body: { rows: await runs.usage(caller, query) } }),
+  };
+}
