@@ -85,8 +85,13 @@ export interface Turn {
   readonly pauses: number;
   readonly usage: Usage;
   readonly repeats: readonly Repeat[];
+  /** How often in a row a worker took the turn up and left nothing in the log. Stays at `CRASH_LOOP` once it is there. */
+  readonly stalls: number;
   readonly end: FactPayload<'agent.turn.end'> | undefined;
 }
+
+/** So many stalls in a row: whatever the turn would do next takes its worker down. */
+export const CRASH_LOOP = 5;
 
 /** The same tool, arguments and result, so many times. */
 export interface Repeat {

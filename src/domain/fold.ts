@@ -1,7 +1,14 @@
 import { AppendList } from '../base/append-list.ts';
 import type { Fact, FactOf, FactPayload } from './event.ts';
 import { addUsage, inputTokens, noUsage, outputTokens } from './usage-sum.ts';
-import { emptyConversation, type Conversation, type Input, type Iteration, type Turn } from './conversation.ts';
+import {
+  CRASH_LOOP,
+  emptyConversation,
+  type Conversation,
+  type Input,
+  type Iteration,
+  type Turn,
+} from './conversation.ts';
 import { cachedBy } from './fold-cache.ts';
 import { begin, denies, inIteration, observe, request, response, settle } from './fold-turn.ts';
 
@@ -11,6 +18,7 @@ type Fresh = { -readonly [K in keyof Conversation]: Conversation[K] };
 /** The conversation after one more fact. Total: a fact that makes no sense where it stands changes nothing but the head. */
 export function apply(conversation: Conversation, fact: Fact): Conversation {
   const moved: Fresh = { ...conversation, head: fact.seq, at: fact.at };
+  if (moved.turn !== undefined && moved.turn.stalls > 0) progress(moved, moved.turn, fact);
   switch (fact.type) {
     case 'io.input':
       return hear(moved, { ...fact.payload, seq: fact.seq, at: fact.at });
@@ -88,6 +96,11 @@ export function fold(id: string, agentPath: string, facts: Iterable<Fact>): Conv
   return conversation;
 }
 
+/** Any fact but that the turn was taken up again is progress. */
+function progress(moved: Fresh, turn: Turn, { type }: Fact): void {
+  if (turn.stalls < CRASH_LOOP && type !== 'agent.turn.start') moved.turn = { ...turn, stalls: 0 };
+}
+
 function billed(moved: Fresh, { usage, failure }: FactPayload<'llm.response'>): Fresh {
   if (failure === undefined) moved.contextTokens = inputTokens(usage) + outputTokens(usage);
   moved.usage = addUsage(moved.usage, usage);
@@ -116,7 +129,9 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
   const agent = fact.payload.agent ?? conversation.agent;
   if (agent === undefined) return conversation;
   const known = { ...conversation, agent, agentDigest: fact.payload.digest };
-  if (conversation.turn !== undefined) return { ...known, turn: { ...conversation.turn, agent } }; // resumed
+  const { turn: resumed } = conversation;
+  if (resumed !== undefined)
+    return { ...known, turn: { ...resumed, agent, stalls: Math.min(resumed.stalls + 1, CRASH_LOOP) } };
   const number = conversation.turns.length + 1;
   const turn: Turn = {
     number,
@@ -143,6 +158,7 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
     pauses: 0,
     usage: noUsage,
     repeats: [],
+    stalls: 0,
     end: undefined,
   };
   return { ...known, inbox: [], cancelNext: false, turn };
@@ -167,7 +183,7 @@ function resumeTurn(conversation: Fresh): Conversation {
   if (last?.end?.status !== 'stopped') return conversation;
   let turns = AppendList.of<Turn>();
   for (const turn of conversation.turns) if (turn !== last) turns = turns.append(turn);
-  return { ...conversation, turns, turn: { ...last, cancel: 'none', end: undefined } };
+  return { ...conversation, turns, turn: { ...last, cancel: 'none', stalls: 0, end: undefined } };
 }
 
 function compacted(conversation: Conversation, payload: FactPayload<'memory.compacted'>): Conversation {

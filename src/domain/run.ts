@@ -1,3 +1,4 @@
+import type { Instant } from '../base/clock.ts';
 import { openActions, openRequests, type Conversation } from './conversation.ts';
 import type { RunStatus } from './status.ts';
 
@@ -25,4 +26,12 @@ export function statusOf(conversation: Conversation): RunStatus {
       : 'initializing';
   }
   return 'running';
+}
+
+/** When a run that rests has work without anybody saying anything: the first of its questions to expire. */
+export function wakeAt({ turn }: Conversation): Instant | undefined {
+  let first: Instant | undefined;
+  for (const { deadline } of turn === undefined ? [] : openRequests(turn))
+    if (deadline !== undefined) first = Math.min(first ?? deadline, deadline);
+  return first;
 }

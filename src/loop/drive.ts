@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import type { Clock } from '../base/clock.ts';
 import { isPromise } from '../base/promise.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { emptyConversation, openRequests, type Conversation } from '../domain/conversation.ts';
@@ -10,15 +11,24 @@ import { perform } from './perform.ts';
 import { draft, Recorder } from './recorder.ts';
 import { tell, type LoopPorts, type Work } from './work.ts';
 
+/** How much one slice may do before others have their turn: it ends before the model call that would go beyond it. */
+export interface Budget {
+  readonly calls: number;
+  readonly ms: number;
+}
+
 export interface DriveOptions {
   /** The worker is to let go soon. What was begun is finished or given up; the turn stays open and another worker goes on. */
   readonly signal?: StopSignal | undefined;
   /** The conversation as folded before, so that only what is new is read. */
   readonly known?: Conversation | undefined;
+  /** Without one it drives until rest. */
+  readonly budget?: Budget | undefined;
 }
 
 /**
- * Drive a conversation until it rests: until the turn has ended and nobody waits for another, or only a person can go on.
+ * Drive a conversation until it rests: until the turn has ended and nobody waits for another, or only somebody else can
+ * go on. Stops before that when it is told to let go, or when its budget is used up.
  *
  * Read the log, decide the next command, ask the gates, act, append what happened, repeat. Needs the lease; rejects with
  * `log_fenced` when it is lost.
@@ -27,7 +37,7 @@ export async function drive(
   ports: LoopPorts,
   meta: ConversationMeta,
   lease: Lease,
-  { signal, known }: DriveOptions = {},
+  { signal, known, budget }: DriveOptions = {},
 ): Promise<Conversation> {
   // What others stated before is theirs to deliver, and what was stated here has been.
   const conversation = await read(ports.log, meta, known);
@@ -39,9 +49,10 @@ export async function drive(
     if (isPromise(caughtUp)) await caughtUp;
     await expire(work);
     await markResumed(work);
+    const isSpent = budget === undefined ? () => false : meter(budget, ports.clock);
     for (;;) {
       const command = next(recorder.conversation); // pure: decides
-      if (command.type === 'rest' || letsGo(work)) break;
+      if (command.type === 'rest' || letsGo(work) || (command.type === 'call_model' && isSpent())) break;
       const { head } = recorder.conversation;
       await perform(work, command); // the only code that acts; what it did is appended and folded in
       // A command that leaves no trace would be decided again for ever.
@@ -52,6 +63,13 @@ export async function drive(
   } finally {
     unwatch();
   }
+}
+
+/** True once so many model calls were asked about, or so much time has passed. */
+function meter({ calls, ms }: Budget, clock: Clock): () => boolean {
+  const until = clock.now() + ms;
+  let asked = 0;
+  return () => ++asked > calls || clock.now() >= until;
 }
 
 function letsGo({ signal }: Work): boolean {

@@ -1,6 +1,7 @@
 import { unreachable } from '../base/assert.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import {
+  CRASH_LOOP,
   openActions,
   openRequests,
   type ActionState,
@@ -28,7 +29,7 @@ export type Command =
   /** These actions have no observation and wait for nobody. */
   | { readonly type: 'act'; readonly actions: readonly ActionState[] }
   /** Every open action gets an observation without being run. */
-  | { readonly type: 'settle'; readonly why: 'cancelled' | 'steered' | 'ended' }
+  | { readonly type: 'settle'; readonly why: 'cancelled' | 'steered' | 'ended' | 'crashed' }
   | { readonly type: 'answer'; readonly text: string }
   | { readonly type: 'end'; readonly status: EndStatus; readonly stop: StopKind; readonly error?: TurnError }
   | { readonly type: 'rest' };
@@ -58,6 +59,8 @@ export function next(conversation: Conversation): Command {
   if (turn.cancel !== 'none')
     return unsettled ? { type: 'settle', why: 'cancelled' } : { type: 'end', status: 'stopped', stop: 'cancelled' };
   if (unsettled && turn.pending.some((one) => one.mode === 'steer')) return { type: 'settle', why: 'steered' };
+
+  if (turn.stalls >= CRASH_LOOP) return unsettled ? { type: 'settle', why: 'crashed' } : crashLoop();
 
   const command = within(conversation, turn, open);
   return command.type === 'end' && unsettled ? { type: 'settle', why: 'ended' } : command;
@@ -276,6 +279,11 @@ function unfinished(stop: StopKind): Command {
       message: messages[stop] ?? `the model stopped for a reason that is not known (${stop})`,
     },
   };
+}
+
+function crashLoop(): Command {
+  const message = `the program stopped ${CRASH_LOOP} times in a row at the same point of this turn`;
+  return { type: 'end', status: 'error', stop: 'error', error: { code: 'crash_loop', message } };
 }
 
 function broken(code: string, message: string): Command {

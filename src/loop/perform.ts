@@ -1,8 +1,12 @@
 import { unreachable } from '../base/assert.ts';
+import { TreadleError } from '../base/errors.ts';
 import { isPromise } from '../base/promise.ts';
+import type { EffectiveAgent } from '../domain/agent.ts';
 import { openRequests, type Conversation, type Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
+import { defaultLimits } from '../domain/limits.ts';
 import type { Observation } from '../domain/tool.ts';
+import type { Assembled } from '../kernel/ports.ts';
 import { act } from './act.ts';
 import { callModel } from './call-model.ts';
 import { compact, plan } from './consult.ts';
@@ -41,16 +45,39 @@ export async function perform(work: Work, command: Exclude<Command, { type: 'res
 
 async function startTurn(work: Work): Promise<void> {
   const { conversation } = work.recorder;
-  const assembled = work.ports.agents.assemble(work.meta, conversation);
-  const { agent, digest, facts } = isPromise(assembled) ? await answered(work, assembled) : assembled;
-  const payload: FactPayload<'agent.turn.start'> = digest === conversation.agentDigest ? { digest } : { agent, digest };
   const turnId = `t${conversation.turns.length + 1}`;
+  const title = conversation.turns.length === 0 ? { title: titleOf(conversation) } : {};
+  let assembled: Assembled;
+  try {
+    const asked = work.ports.agents.assemble(work.meta, conversation);
+    assembled = isPromise(asked) ? await answered(work, asked) : asked;
+  } catch (error) {
+    if (!TreadleError.is(error)) throw error;
+    return failTurn(work, turnId, error, title);
+  }
+  const { agent, digest, facts } = assembled;
+  const payload: FactPayload<'agent.turn.start'> = digest === conversation.agentDigest ? { digest } : { agent, digest };
   const start = draft('agent.turn.start', payload, { turnId });
-  const row =
-    conversation.turns.length === 0
-      ? { status: 'running' as const, title: titleOf(conversation) }
-      : { status: 'running' as const };
-  await keep(work, [start, ...facts.map((fact): Draft => ({ ...fact, turnId }))], row);
+  await keep(work, [start, ...facts.map((fact): Draft => ({ ...fact, turnId }))], { status: 'running', ...title });
+}
+
+/** The agent is gone, such as from an edited bundle: whoever spoke is told, and the run does not wait for it for ever. */
+async function failTurn(work: Work, turnId: string, problem: TreadleError, title: { title?: string }): Promise<void> {
+  const { agent, agentDigest } = work.recorder.conversation;
+  const { agent: id, bundle } = work.meta;
+  const known = agent === undefined ? { agent: absentAgent(id, bundle), digest: '' } : { digest: agentDigest ?? '' };
+  const error = { code: problem.code, message: problem.message };
+  const end = { status: 'error', stop: 'error', iterations: 0, toolCalls: 0, usage: {}, error } as const;
+  const drafts = [draft('agent.turn.start', known, { turnId }), draft('agent.turn.end', end, { turnId })];
+  await state(work, drafts, { row: { status: 'error', ...title } });
+}
+
+/** What stands in a turn's first fact where there is no agent and never was. */
+function absentAgent(id: string, bundle: string): EffectiveAgent {
+  return {
+    ...{ id, bundle, revision: '', grammar: 'native', instructions: '', tools: [], inactive: [], role: '' },
+    ...{ models: [{ provider: 'none', model: 'none' }], limits: defaultLimits, onLimit: 'end', renderThinking: true },
+  };
 }
 
 /** The first words said, on one line. */
@@ -68,6 +95,7 @@ const SETTLED: {
     notRun: 'The user said something else before this action ran; read the next message first.',
   },
   ended: { code: 'ended', notRun: 'The turn ended before this action ran.' },
+  crashed: { code: 'crash_loop', notRun: 'The program stopped each time before this action had a result.' },
 };
 
 /** Every open action gets its observation and every open request is taken back, so that the transcript is whole at once. */

@@ -1,8 +1,12 @@
+import { retryDelayMs } from '../adapters/engines/embedded.ts';
 import { TreadleError } from '../base/errors.ts';
 import { Stop } from '../base/stop.ts';
 import type { Conversation } from '../domain/conversation.ts';
-import type { ConversationMeta, Lease } from '../kernel/ports.ts';
-import { drive, read } from '../loop/drive.ts';
+import { statusOf, wakeAt } from '../domain/run.ts';
+import { statusKind } from '../domain/status.ts';
+import type { ConversationMeta, Lease, ReleaseOptions, SliceControl, SliceEnd } from '../kernel/ports.ts';
+import { drive, read, type Budget } from '../loop/drive.ts';
+import { next } from '../loop/next.ts';
 import type { LoopPorts } from '../loop/work.ts';
 
 export interface DriveOptions {
@@ -19,6 +23,12 @@ export interface Worker {
    * `waitMs` (not at all), then rejects with `conversation_busy`.
    */
   drive(meta: ConversationMeta, options?: DriveOptions): Promise<Conversation>;
+  /**
+   * One slice, as an engine gives it: takes the lease, drives until rest or for as long as one conversation may keep the
+   * others waiting, lets go. Nothing happens while anybody else drives it. Rejects when the slice failed; the conversation
+   * is then ready again after a while, longer with each attempt.
+   */
+  slice(meta: ConversationMeta, control: SliceControl): Promise<SliceEnd>;
   /** The fold of the whole log, read from where this process last left it. */
   fold(meta: ConversationMeta): Promise<Conversation>;
   /** True while this process drives the conversation: facts from outside are then delivered in its order. */
@@ -31,10 +41,11 @@ export interface Worker {
 export const LEASE_MS = 15_000;
 /** Between two looks at a lease that another process has. */
 const LOOK_AGAIN_MS = 250;
-const RENEW_MS = 4_000;
+/** Model calls and milliseconds of one slice. */
+const SLICE: Budget = { calls: 50, ms: 600_000 };
 
 /** One process's worker: one writer a conversation, held by a lease that it renews while it drives. */
-export function createWorker(ports: LoopPorts): Worker {
+export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonly leaseMs?: number } = {}): Worker {
   const owner = ports.ids.next('worker');
   const underway = new Map<string, Promise<Conversation>>();
   const known = new Map<string, Conversation>();
@@ -45,27 +56,37 @@ export function createWorker(ports: LoopPorts): Worker {
     const until = ports.clock.now() + waitMs;
     for (;;) {
       if (stopping) throw busy(meta, 'this process is shutting down; another one goes on');
-      const taken = await ports.log.take(meta.id, owner, LEASE_MS);
+      const taken = await ports.log.take(meta.id, owner, leaseMs);
       if (taken !== undefined) return taken;
       if (ports.clock.now() >= until) throw busy(meta, 'another process is driving it; wait, or watch it there');
       await new Promise<void>((resolve) => void ports.clock.after(LOOK_AGAIN_MS, resolve));
     }
   }
 
-  async function slice(meta: ConversationMeta, { waitMs = 0, onTaken }: DriveOptions): Promise<Conversation> {
+  async function takeAndDrive(meta: ConversationMeta, options: DriveOptions & SliceOptions): Promise<Conversation> {
+    const { waitMs = 0, onTaken, budget, control } = options;
     const taken = await lease(meta, waitMs);
     onTaken?.();
     const stop = new Stop();
+    const letGo = (): void => stop.stop();
+    control?.signal.addEventListener('abort', letGo);
+    if (control?.signal.aborted === true) stop.stop();
     slices.set(stop, taken);
-    const held = hold(taken, () => stop.stop());
+    const held = hold(taken, letGo);
+    let left: ReleaseOptions = { unfinished: true };
     try {
-      const conversation = await drive(ports, meta, taken, { signal: stop, known: known.get(meta.id) });
+      const conversation = await drive(ports, meta, taken, { signal: stop, known: known.get(meta.id), budget });
       remember(meta.id, conversation);
+      left = { unfinished: next(conversation).type !== 'rest', continueAt: wakeAt(conversation) };
       return conversation;
+    } catch (error) {
+      if (!stop.aborted) left = { continueAt: ports.clock.now() + retryDelayMs(control?.attempt ?? 1) };
+      throw error;
     } finally {
       held();
+      control?.signal.removeEventListener('abort', letGo);
       slices.delete(stop);
-      await release(taken, stop.aborted);
+      await release(taken, left);
     }
   }
 
@@ -75,7 +96,7 @@ export function createWorker(ports: LoopPorts): Worker {
     let stop: () => void = () => undefined;
     let over = false;
     const renew = async (): Promise<void> => {
-      const renewed = await ports.log.renew(current, LEASE_MS);
+      const renewed = await ports.log.renew(current, leaseMs);
       if (over) return;
       if (renewed === undefined) {
         onLost();
@@ -85,7 +106,7 @@ export function createWorker(ports: LoopPorts): Worker {
       arm();
     };
     const arm = (): void => {
-      stop = ports.clock.after(RENEW_MS, () => {
+      stop = ports.clock.after(leaseMs / 4, () => {
         renew().catch((error: unknown) => {
           ports.logger.error('a lease could not be renewed', { conversation: lease.conversationId, error });
           onLost();
@@ -99,9 +120,9 @@ export function createWorker(ports: LoopPorts): Worker {
     };
   }
 
-  async function release(lease: Lease, unfinished: boolean): Promise<void> {
+  async function release(lease: Lease, options: ReleaseOptions): Promise<void> {
     try {
-      await ports.log.release(lease, { unfinished });
+      await ports.log.release(lease, options);
     } catch (error) {
       // The lease runs out by itself; the drive's own error, if any, says more than this one.
       ports.logger.error('a lease could not be released', { conversation: lease.conversationId, error });
@@ -116,15 +137,28 @@ export function createWorker(ports: LoopPorts): Worker {
     if (oldest !== undefined) known.delete(oldest);
   }
 
+  function join(meta: ConversationMeta, options: DriveOptions & SliceOptions): Promise<Conversation> {
+    const before = underway.get(meta.id);
+    const begin = (): Promise<Conversation> => takeAndDrive(meta, options);
+    const mine = (before === undefined ? begin() : before.then(begin, begin)).finally(() => {
+      if (underway.get(meta.id) === mine) underway.delete(meta.id);
+    });
+    underway.set(meta.id, mine);
+    return mine;
+  }
+
   return {
-    drive(meta, options = {}) {
-      const before = underway.get(meta.id);
-      const begin = (): Promise<Conversation> => slice(meta, options);
-      const mine = (before === undefined ? begin() : before.then(begin, begin)).finally(() => {
-        if (underway.get(meta.id) === mine) underway.delete(meta.id);
-      });
-      underway.set(meta.id, mine);
-      return mine;
+    drive: (meta, options = {}) => join(meta, options),
+    async slice(meta, control) {
+      if (underway.has(meta.id)) return 'idle'; // its end says whether there is more
+      try {
+        const conversation = await join(meta, { control, budget: SLICE });
+        return endOf(conversation);
+      } catch (error) {
+        if (!TreadleError.is(error) || (error.code !== 'conversation_busy' && error.code !== 'log_fenced')) throw error;
+        if (error.code === 'log_fenced') ports.logger.warn('another worker has taken over', { conversation: meta.id });
+        return 'idle';
+      }
     },
     async fold(meta) {
       const conversation = await read(ports.log, meta, known.get(meta.id));
@@ -144,13 +178,25 @@ export function createWorker(ports: LoopPorts): Worker {
         });
       });
       // Whoever goes on need not wait for a lease that nobody here will use: what still runs can no longer write.
-      for (const lease of slices.values()) await release(lease, true);
+      for (const lease of slices.values()) await release(lease, { unfinished: true });
     },
   };
 }
 
 /** Folds kept in memory. A conversation beyond it is read from its log again. */
 const KNOWN_MAX = 256;
+
+interface SliceOptions {
+  readonly budget?: Budget;
+  readonly control?: SliceControl;
+}
+
+function endOf(conversation: Conversation): SliceEnd {
+  if (next(conversation).type !== 'rest') return {};
+  const continueAt = wakeAt(conversation);
+  if (continueAt !== undefined) return { continueAt };
+  return statusKind(statusOf(conversation)) === 'ended' ? 'idle' : 'suspended';
+}
 
 function busy(meta: ConversationMeta, hint: string): TreadleError {
   return new TreadleError('conversation_busy', { place: meta.id, hint });

@@ -1,0 +1,107 @@
+// What a turn does that is driven in pieces: by workers that die, that share their time, or that come back for a deadline.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
+import { TreadleError } from '../../src/base/errors.ts';
+import { wakeAt } from '../../src/domain/run.ts';
+import { hold } from '../../src/kernel/verdict.ts';
+import type { Log } from '../../src/kernel/ports.ts';
+import { drive } from '../../src/loop/drive.ts';
+import { next } from '../../src/loop/next.ts';
+import { createWorker } from '../../src/platform/worker.ts';
+import { aHouse, aTool, lastOf, noIds, settle } from '../support/house.ts';
+import { brokenRules } from '../support/invariants.ts';
+import { aClock } from '../support/sim-clock.ts';
+
+/** A worker that is killed while a tool runs: whatever it would write afterwards is refused. */
+async function dieInTool(log: Log): Promise<void> {
+  const never = aTool('heavy', () => new Promise(() => undefined), { timeoutMs: 0 });
+  const house = aHouse({
+    log,
+    tools: [never],
+    script: [{ actions: [{ name: 'heavy', arguments: {} }] }, { text: 'ok' }],
+  });
+  const lease = await log.take('c1', 'dying', 60_000);
+  assert.ok(lease);
+  void drive(house.ports, house.meta, lease).catch(() => undefined);
+  await settle();
+  await log.take('c1', 'dying', 1);
+  const mine = await log.take('c1', 'dying', 1);
+  if (mine !== undefined) await log.release(mine, { unfinished: true });
+}
+
+test('a turn that takes its worker down five times in a row ends as a crash loop', async () => {
+  const log = createMemoryLog({ clock: aClock() });
+  const house = aHouse({ log, tools: [aTool('heavy', () => 'at last')], script: [{ text: 'ok' }, { text: 'ok' }] });
+  await house.say('go');
+  for (let life = 0; life < 5; life++) await dieInTool(log);
+  assert.equal((await house.fold()).turn?.stalls, 4);
+  const ended = await house.drive({ owner: 'heir' });
+  assert.equal(ended.turns.at(-1)?.end?.error?.code, 'crash_loop');
+  assert.equal((await lastOf(house, 'tool.result'))?.error?.code, 'crash_loop');
+  assert.deepEqual(brokenRules(await house.facts()), []);
+  assert.equal((await house.ask('again?')).turns.at(-1)?.end?.status, 'completed');
+});
+
+test('a turn that gets on between two crashes is no crash loop', async () => {
+  const log = createMemoryLog({ clock: aClock() });
+  const house = aHouse({ log, tools: [aTool('heavy', () => 'at last')], script: [{ text: 'ok' }, { text: 'ok' }] });
+  await house.say('go');
+  for (let life = 0; life < 4; life++) await dieInTool(log);
+  await house.say('and this', 'followup');
+  await dieInTool(log);
+  assert.equal((await house.fold()).turn?.stalls, 1);
+  assert.equal((await house.drive({ owner: 'heir' })).turns.at(-1)?.end?.status, 'completed');
+});
+
+test('a slice ends before the model call that is beyond its budget, and another goes on', async () => {
+  const log = createMemoryLog({ clock: aClock() });
+  const step = { actions: [{ name: 'look', arguments: {} }] };
+  const house = aHouse({ log, tools: [aTool('look', () => 'seen')], script: [step, step, step, { text: 'done' }] });
+  await house.say('go');
+  const lease = log.take('c1', 'w1', 60_000);
+  assert.ok(lease);
+  const stopped = await drive(house.ports, house.meta, lease, { budget: { calls: 2, ms: 60_000 } });
+  assert.deepEqual([stopped.turn?.calls, next(stopped).type], [2, 'call_model']);
+  assert.equal((await house.drive()).turns.at(-1)?.end?.status, 'completed');
+  assert.deepEqual(brokenRules(await house.facts()), []);
+});
+
+test('an approval that nobody gave in time is a denial without anybody asking', async () => {
+  const clock = aClock();
+  const log = createMemoryLog({ clock });
+  const house = aHouse({
+    log,
+    clock,
+    tools: [aTool('pay', () => 'paid', { effect: 'once' })],
+    script: [{ actions: [{ name: 'pay', arguments: {} }] }, { text: 'well' }],
+    plugins: (bus) => void bus.before('before:tool.invoke', () => hold('May it?', { expiresInMs: 60_000 })),
+  });
+  await house.say('go');
+  const worker = createWorker({ ...house.ports, ids: noIds });
+  const control = { signal: new AbortController().signal, attempt: 1 };
+  const deadline = clock.now() + 60_000;
+  assert.deepEqual(await worker.slice(house.meta, control), { continueAt: deadline });
+  assert.equal(wakeAt(await house.fold()), deadline);
+  assert.deepEqual([log.ready(10), log.due()], [[], deadline]);
+  clock.advance(60_000);
+  assert.deepEqual(log.ready(10), ['c1']);
+  assert.equal(await worker.slice(house.meta, control), 'idle');
+  assert.equal((await lastOf(house, 'tool.result'))?.error?.code, 'expired');
+});
+
+test('an agent that is gone ends the turn with an error instead of failing for ever', async () => {
+  const house = aHouse();
+  const gone = new TreadleError('bundle_unknown_name', { found: 'no agent "main"' });
+  const agents = { ...house.ports.agents, assemble: () => Promise.reject(gone) };
+  await house.say('go');
+  const lease = await house.log.take('c1', 'w1', 60_000);
+  assert.ok(lease);
+  const ended = await drive({ ...house.ports, agents }, house.meta, lease);
+  assert.deepEqual(
+    [ended.turns.at(-1)?.end?.error?.code, (await house.log.find('c1'))?.status, (await house.log.find('c1'))?.title],
+    ['bundle_unknown_name', 'error', 'go'],
+  );
+  await house.log.release(lease);
+  assert.equal((await house.ask('again')).turns.at(-1)?.end?.status, 'completed');
+});
