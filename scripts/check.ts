@@ -1,43 +1,41 @@
-// Everything a change must pass. The quick checks run side by side and print only if they fail; the tests come last,
-// with their own output, so that the last lines are the test runner's summary.
+// Everything a change must pass, all of it at once. What the quick checks found is printed first, and only if they fail;
+// then the tests' own output, so that the last lines are the test runner's summary.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 
 const root = path.join(import.meta.dirname, '..');
 
-interface Outcome {
-  readonly passed: boolean;
-  readonly output: string;
-}
-
-function npmRun(script: string, stdio: 'pipe' | 'inherit'): Promise<Outcome> {
+/** Runs a script of the package; `hear` gets what it prints as it comes. Resolves with whether it passed. */
+function npmRun(script: string, hear: (text: string) => void): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const child = spawn('npm', ['run', '--silent', script], {
       cwd: root,
       shell: process.platform === 'win32',
-      stdio: ['ignore', stdio, stdio],
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
     });
-    let output = '';
-    const collect = (chunk: Buffer) => (output += chunk.toString());
-    child.stdout?.on('data', collect);
-    child.stderr?.on('data', collect);
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', hear);
     child.on('error', reject);
-    child.on('close', (code) => {
-      resolve({ passed: code === 0, output });
-    });
+    child.on('close', (code) => resolve(code === 0));
   });
 }
 
 async function quick(script: string): Promise<boolean> {
   const started = performance.now();
-  const { passed, output } = await npmRun(script, 'pipe');
+  let output = '';
+  const passed = await npmRun(script, (text) => (output += text));
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`${passed ? 'passed' : 'FAILED'}  ${script} (${seconds} s)`);
   if (!passed) console.log(output);
   return passed;
 }
 
+let print: (text: string) => void = (text) => (held += text);
+let held = '';
+const tests = npmRun('test', (text) => print(text));
 const quickOnes = await Promise.all(['format:check', 'lint', 'typecheck'].map(quick));
-const { passed } = await npmRun('test', 'inherit');
+print = (text) => process.stdout.write(text);
+print(held);
+const passed = await tests;
 process.exitCode = passed && quickOnes.every(Boolean) ? 0 : 1;
 if (!quickOnes.every(Boolean)) console.log('A check above the tests FAILED.');

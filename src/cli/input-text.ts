@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
+import type { Input } from './terminal.ts';
 import { duration } from './text.ts';
 
 export interface InputText {
@@ -27,7 +28,7 @@ const FIRST_BYTE_MS = 2_000;
  */
 export async function inputText(
   words: readonly string[],
-  stdin: NodeJS.ReadStream,
+  stdin: Input,
   timeoutMs: number | undefined,
 ): Promise<InputText> {
   const named = words.includes('-');
@@ -57,10 +58,10 @@ function noMessage(): TreadleError {
 }
 
 /** A pipe, a socket or a file; not a terminal and not /dev/null. */
-function mayHoldText(stdin: NodeJS.ReadStream): boolean {
+function mayHoldText(stdin: Input): boolean {
   if (stdin.isTTY) return false;
   try {
-    const status = fstatSync(0);
+    const status = fstatSync(stdin.fd);
     return status.isFIFO() || status.isFile() || status.isSocket();
   } catch {
     return false; // stdin is closed
@@ -69,7 +70,7 @@ function mayHoldText(stdin: NodeJS.ReadStream): boolean {
 
 /** Everything until the end; undefined when not even a beginning came in time. Throws `timeout` and `input_invalid`. */
 function readAll(
-  stdin: NodeJS.ReadStream,
+  stdin: Input,
   patienceMs: number | undefined,
   timeoutMs: number | undefined,
 ): Promise<string | undefined> {

@@ -1,17 +1,18 @@
 import process from 'node:process';
 import { CommanderError, type Command } from 'commander';
 import { TreadleError } from '../base/errors.ts';
-import { processEnvironment } from '../platform/environment.ts';
+import { processEnvironment, type Environment } from '../platform/environment.ts';
 import { didYouMean } from '../platform/problems.ts';
+import type { Context } from './context.ts';
 import { EXIT_CODES, type Outcome } from './exit-codes.ts';
 import { createProgram } from './program.ts';
 import { reportError } from './report-error.ts';
-import { openTerminal } from './terminal.ts';
+import { openTerminal, type Terminal } from './terminal.ts';
 
 /** Runs one command line and ends the process with its exit code. */
 export async function main(given: readonly string[], version: string): Promise<void> {
   const environment = processEnvironment();
-  const terminal = openTerminal(environment);
+  const terminal = openTerminal(environment, process);
   // A reader that has seen enough, such as `head`, is no fault of anybody.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -21,18 +22,30 @@ export async function main(given: readonly string[], version: string): Promise<v
       process.exit(EXIT_CODES.log.code);
     });
   }
-  const debug = given.includes('--debug') || (environment['TREADLE_DEBUG'] ?? '') !== '';
+  const debug = wantsDebug(given, environment);
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       reportError(error, terminal, debug);
       process.exit(EXIT_CODES.bug.code);
     });
   }
+  const outcome = await runProgram(given, version, { terminal, environment });
+  await leave(EXIT_CODES[outcome].code);
+}
+
+function wantsDebug(given: readonly string[], environment: Environment): boolean {
+  return given.includes('--debug') || (environment['TREADLE_DEBUG'] ?? '') !== '';
+}
+
+/** Runs one command line and says how it came out. What is wrong with it is told on stderr and never thrown. */
+export async function runProgram(given: readonly string[], version: string, context: Context): Promise<Outcome> {
   let outcome: Outcome = 'completed';
-  const program = createProgram({ terminal, environment }, version, (one) => {
+  const program = createProgram(context, version, (one) => {
     outcome = one;
   });
-  for (const command of [program, ...program.commands]) quietly(command);
+  const { terminal, environment } = context;
+  const debug = wantsDebug(given, environment);
+  for (const command of [program, ...program.commands]) quietly(command, terminal);
   try {
     if (given.length === 0) program.outputHelp();
     else await program.parseAsync(given, { from: 'user' });
@@ -40,12 +53,16 @@ export async function main(given: readonly string[], version: string): Promise<v
     if (!(error instanceof CommanderError)) outcome = reportError(error, terminal, debug);
     else if (error.exitCode !== 0) outcome = reportError(usageError(error, program), terminal, debug);
   }
-  await leave(EXIT_CODES[outcome].code);
+  return outcome;
 }
 
-/** Commander throws instead of ending the process, and leaves it to us to say what is wrong. */
-function quietly(command: Command): void {
-  command.exitOverride().configureOutput({ outputError: () => undefined });
+/** Commander throws instead of ending the process, writes where we write, and leaves it to us to say what is wrong. */
+function quietly(command: Command, { out, err }: Terminal): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => void out.write(text),
+    writeErr: (text) => void err.write(text),
+    outputError: () => undefined,
+  });
 }
 
 function usageError({ code, message }: CommanderError, program: Command): TreadleError {

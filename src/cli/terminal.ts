@@ -1,4 +1,3 @@
-import process from 'node:process';
 import pc from 'picocolors';
 import type { Environment } from '../platform/environment.ts';
 
@@ -8,7 +7,7 @@ export type Colors = ReturnType<typeof pc.createColors>;
 export interface Terminal {
   readonly out: NodeJS.WriteStream;
   readonly err: NodeJS.WriteStream;
-  readonly input: NodeJS.ReadStream;
+  readonly input: Input;
   /** Colours of stdout and of stderr: each may go somewhere else. */
   readonly colors: Colors;
   readonly errColors: Colors;
@@ -24,8 +23,17 @@ const COLUMNS = 80;
 const READABLE_COLUMNS = 100;
 const FEWEST_COLUMNS = 20;
 
-export function openTerminal(environment: Environment): Terminal {
-  const { stdout: out, stderr: err, stdin: input } = process;
+/** What is read from, and which file that is. */
+export type Input = NodeJS.ReadStream & { readonly fd: number };
+
+/** The streams of a process. */
+export interface Streams {
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly stdin: Input;
+}
+
+export function openTerminal(environment: Environment, { stdout: out, stderr: err, stdin: input }: Streams): Terminal {
   const movable = environment['TERM'] !== 'dumb';
   const colorful = (stream: NodeJS.WriteStream): boolean => {
     if (isSet(environment['NO_COLOR'])) return false;

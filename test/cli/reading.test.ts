@@ -8,6 +8,7 @@ import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { openTerminal } from '../../src/cli/terminal.ts';
 import { widthOf } from '../../src/cli/text.ts';
+import { inside } from './inside.ts';
 import { EXPOSURE, OUTCOMES, treadle, workplace, type Ran } from './treadle.ts';
 
 const manifest = JSON.parse(readFileSync(path.join(import.meta.dirname, '../../package.json'), 'utf8')) as {
@@ -25,9 +26,9 @@ describe('treadle show and list', { concurrency: 2 }, () => {
   let cwd = '';
   before(async () => {
     cwd = mkdtempSync(path.join(tmpdir(), 'treadle-cli-'));
-    await treadle(['run', EXPOSURE, '8k in 10k'], { cwd });
-    await treadle(['run', OUTCOMES, `write ${path.join(cwd, 'effects')}`], { cwd });
-    await treadle(
+    await inside(['run', EXPOSURE, '8k in 10k'], { cwd });
+    await inside(['run', OUTCOMES, `write ${path.join(cwd, 'effects')}`], { cwd });
+    await inside(
       [
         'resume',
         'last',
@@ -41,7 +42,7 @@ describe('treadle show and list', { concurrency: 2 }, () => {
   after(() => rmSync(cwd, { recursive: true, force: true }));
 
   it('tells a run as a story in 80 columns without escape codes', async () => {
-    const ran = await treadle(['show', 'last'], { cwd });
+    const ran = await inside(['show', 'last'], { cwd });
     readsIn80Columns(ran);
     const parts = [
       /main · completed/,
@@ -66,8 +67,8 @@ describe('treadle show and list', { concurrency: 2 }, () => {
 
   it('prints the raw facts, one a line, and the entries as JSON', async () => {
     const [log, json] = await Promise.all([
-      treadle(['show', 'last', '--log'], { cwd }),
-      treadle(['show', 'last', '--json'], { cwd }),
+      inside(['show', 'last', '--log'], { cwd }),
+      inside(['show', 'last', '--json'], { cwd }),
     ]);
     const facts = log.out
       .trim()
@@ -86,35 +87,35 @@ describe('treadle show and list', { concurrency: 2 }, () => {
   });
 
   it('lists runs, the newest first, and finds one by the beginning of its id', async () => {
-    const ran = await treadle(['list'], { cwd });
+    const ran = await inside(['list'], { cwd });
     readsIn80Columns(ran);
     const [first = '', second = ''] = ran.out.split('\n');
     assert.match(first, /^run_\w{8} {2}completed {2}\S+.* main {2}write /);
     assert.match(second, /8k in 10k$/);
-    const shown = await treadle(['show', second.split(' ')[0] ?? ''], { cwd });
+    const shown = await inside(['show', second.split(' ')[0] ?? ''], { cwd });
     assert.match(shown.out, /Fixture exposure: 80\.00%/);
   });
 
   it('lists as JSON, so many, and by status', async () => {
     const rows = async (...args: string[]) =>
-      JSON.parse((await treadle(['list', '--json', ...args], { cwd })).out) as unknown[];
+      JSON.parse((await inside(['list', '--json', ...args], { cwd })).out) as unknown[];
     assert.deepEqual(
       [(await rows()).length, (await rows('--limit', '1')).length, (await rows('--status', 'waiting')).length],
       [2, 1, 0],
     );
-    assert.equal((await treadle(['list', '--status', 'compleated'], { cwd })).code, 2);
+    assert.equal((await inside(['list', '--status', 'compleated'], { cwd })).code, 2);
   });
 
   it('says in words that there are no runs', async (t) => {
-    const ran = await treadle(['list'], { cwd: workplace(t) });
+    const ran = await inside(['list'], { cwd: workplace(t) });
     assert.deepEqual([ran.code, ran.out], [0, '']);
     assert.match(ran.err, /No runs in .*treadle\.db[\s\S]* chat/);
   });
 
   it('colours only what FORCE_COLOR asks for, and never under NO_COLOR', async () => {
     const [forced, both] = await Promise.all([
-      treadle(['list'], { cwd, env: { FORCE_COLOR: '1' } }),
-      treadle(['list'], { cwd, env: { FORCE_COLOR: '1', NO_COLOR: '1' } }),
+      inside(['list'], { cwd, env: { FORCE_COLOR: '1' } }),
+      inside(['list'], { cwd, env: { FORCE_COLOR: '1', NO_COLOR: '1' } }),
     ]);
     assert.match(forced.out, /\x1b\[/);
     assert.doesNotMatch(both.out, /\x1b/);
@@ -123,7 +124,7 @@ describe('treadle show and list', { concurrency: 2 }, () => {
 
 describe('treadle check, schema and help', { concurrency: 2 }, () => {
   it('says what the agents of good bundles have', async (t) => {
-    const ran = await treadle(['check', EXPOSURE, OUTCOMES], { cwd: workplace(t) });
+    const ran = await inside(['check', EXPOSURE, OUTCOMES], { cwd: workplace(t) });
     assert.equal(ran.code, 0);
     readsIn80Columns(ran);
     assert.match(
@@ -146,7 +147,7 @@ describe('treadle check, schema and help', { concurrency: 2 }, () => {
   });
 
   it('prints a JSON Schema', async (t) => {
-    const schema = JSON.parse((await treadle(['schema'], { cwd: workplace(t) })).out) as { type: string };
+    const schema = JSON.parse((await inside(['schema'], { cwd: workplace(t) })).out) as { type: string };
     assert.equal(schema.type, 'object');
   });
 
@@ -154,8 +155,8 @@ describe('treadle check, schema and help', { concurrency: 2 }, () => {
     const cwd = workplace(t);
     const [version, help, none] = await Promise.all([
       treadle(['--version'], { cwd }),
-      treadle(['--help'], { cwd }),
-      treadle([], { cwd }),
+      inside(['--help'], { cwd }),
+      inside([], { cwd }),
     ]);
     assert.deepEqual([version.code, version.out], [0, `${manifest.version}\n`]);
     for (const { code, about } of Object.values(EXIT_CODES))
@@ -165,7 +166,7 @@ describe('treadle check, schema and help', { concurrency: 2 }, () => {
   });
 
   it('gives an example for each command', () => {
-    const program = createProgram({ terminal: openTerminal({}), environment: {} }, '0', () => undefined);
+    const program = createProgram({ terminal: openTerminal({}, process), environment: {} }, '0', () => undefined);
     for (const command of program.commands) {
       let help = '';
       command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
@@ -176,9 +177,9 @@ describe('treadle check, schema and help', { concurrency: 2 }, () => {
   it('names the command or option that was meant, and exits with 2', async (t) => {
     const cwd = workplace(t);
     const [command, option, missing] = await Promise.all([
-      treadle(['chta'], { cwd }),
-      treadle(['list', '--jsn'], { cwd }),
-      treadle(['show'], { cwd }),
+      inside(['chta'], { cwd }),
+      inside(['list', '--jsn'], { cwd }),
+      inside(['show'], { cwd }),
     ]);
     assert.deepEqual([command.code, option.code, missing.code], [2, 2, 2]);
     assert.match(command.err, /did you mean chat/);
@@ -188,8 +189,8 @@ describe('treadle check, schema and help', { concurrency: 2 }, () => {
   it('shows a stack only to those who ask', async (t) => {
     const cwd = workplace(t);
     const [plain, debug] = await Promise.all([
-      treadle(['show', 'run_x'], { cwd }),
-      treadle(['show', 'run_x', '--debug'], { cwd }),
+      inside(['show', 'run_x'], { cwd }),
+      inside(['show', 'run_x', '--debug'], { cwd }),
     ]);
     assert.deepEqual([plain.code, debug.code], [2, 2]);
     assert.doesNotMatch(plain.err, /\.ts:\d/);

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { inside } from './inside.ts';
 import { OUTCOMES, ended, start, summaryOf, treadle, until, workplace } from './treadle.ts';
 
 /** A run that waits for the approval of one line in one file. */
 async function waiting(t: { after(undo: () => void): void }) {
   const cwd = workplace(t);
   const file = path.join(cwd, 'effects');
-  const { code } = await treadle(['run', OUTCOMES, `write ${file}`], { cwd });
+  const { code } = await inside(['run', OUTCOMES, `write ${file}`], { cwd });
   assert.equal(code, 5);
   return { cwd, lines: () => (existsSync(file) ? readFileSync(file, 'utf8') : '') };
 }
@@ -17,28 +18,28 @@ async function waiting(t: { after(undo: () => void): void }) {
 describe('treadle resume', { concurrency: 2 }, () => {
   it('lets an approved action happen exactly once', async (t) => {
     const { cwd, lines } = await waiting(t);
-    const ran = await treadle(['resume', 'last', '--allow', 't1-1-1-a1'], { cwd });
+    const ran = await inside(['resume', 'last', '--allow', 't1-1-1-a1'], { cwd });
     assert.deepEqual([ran.code, ran.out, lines()], [0, 'The tool said: 1\n', 'one\n']);
-    const again = await treadle(['resume', 'last', '--allow', 't1-1-1-a1'], { cwd });
+    const again = await inside(['resume', 'last', '--allow', 't1-1-1-a1'], { cwd });
     assert.deepEqual([again.code, lines()], [2, 'one\n']);
   });
 
   it('needs no name of the request where only one is open', async (t) => {
     const { cwd, lines } = await waiting(t);
-    assert.equal((await treadle(['resume', 'last', '--allow'], { cwd })).code, 0);
+    assert.equal((await inside(['resume', 'last', '--allow'], { cwd })).code, 0);
     assert.equal(lines(), 'one\n');
   });
 
   it('tells the agent why an action was refused', async (t) => {
     const { cwd, lines } = await waiting(t);
-    const ran = await treadle(['resume', 'last', '--reject', '--note', 'wrong file'], { cwd });
+    const ran = await inside(['resume', 'last', '--reject', '--note', 'wrong file'], { cwd });
     assert.deepEqual([ran.code, lines()], [0, '']);
     assert.match(ran.out, /refused this action: wrong file/);
   });
 
   it('runs an action with other arguments, once they fit', async (t) => {
     const { cwd, lines } = await waiting(t);
-    const edit = (json: string) => treadle(['resume', 'last', '--edit', json], { cwd });
+    const edit = (json: string) => inside(['resume', 'last', '--edit', json], { cwd });
     assert.equal((await edit('{"file":')).code, 2);
     const misfit = await edit('{"file": 7}');
     assert.equal(misfit.code, 2);
@@ -50,35 +51,35 @@ describe('treadle resume', { concurrency: 2 }, () => {
   it('writes neither of two answers to one request', async (t) => {
     const { cwd, lines } = await waiting(t);
     const [rejected, edited, named] = await Promise.all([
-      treadle(['resume', 'last', '--allow', '--reject'], { cwd }),
-      treadle(['resume', 'last', '--allow', '--edit', '{}'], { cwd }),
-      treadle(['resume', 'last', '--allow', 't1-1-1-a1', '--reject', '--note', 'no'], { cwd }),
+      inside(['resume', 'last', '--allow', '--reject'], { cwd }),
+      inside(['resume', 'last', '--allow', '--edit', '{}'], { cwd }),
+      inside(['resume', 'last', '--allow', 't1-1-1-a1', '--reject', '--note', 'no'], { cwd }),
     ]);
     assert.deepEqual([rejected.code, edited.code, named.code], [2, 2, 2]);
     assert.match(rejected.err, /--allow and --reject/);
-    assert.deepEqual([(await treadle(['resume', 'last'], { cwd })).code, lines()], [5, '']);
+    assert.deepEqual([(await inside(['resume', 'last'], { cwd })).code, lines()], [5, '']);
   });
 
   it('still waits, with exit code 5, where no answer is given', async (t) => {
     const { cwd, lines } = await waiting(t);
-    assert.deepEqual([(await treadle(['resume', 'last'], { cwd })).code, lines()], [5, '']);
+    assert.deepEqual([(await inside(['resume', 'last'], { cwd })).code, lines()], [5, '']);
   });
 
   it('answers a question with the number of a choice', async (t) => {
     const cwd = workplace(t);
-    assert.equal((await treadle(['run', OUTCOMES, 'colour'], { cwd })).code, 5);
-    const slip = await treadle(['resume', 'last', '--reply', '3'], { cwd });
+    assert.equal((await inside(['run', OUTCOMES, 'colour'], { cwd })).code, 5);
+    const slip = await inside(['resume', 'last', '--reply', '3'], { cwd });
     assert.equal(slip.code, 2);
     assert.match(slip.err, /from 1 to 2/);
-    const ran = await treadle(['resume', 'last', '--reply', '2'], { cwd });
+    const ran = await inside(['resume', 'last', '--reply', '2'], { cwd });
     assert.deepEqual([ran.code, ran.out], [0, 'You like blue.\n']);
   });
 
   it('refuses to go on with a run that has come to its end, and says something else to it', async (t) => {
     const cwd = workplace(t);
-    await treadle(['run', OUTCOMES, 'hello'], { cwd });
-    assert.equal((await treadle(['resume', 'last'], { cwd })).code, 2);
-    assert.equal((await treadle(['resume', 'last', '--text', 'again'], { cwd })).out, 'You said: again\n');
+    await inside(['run', OUTCOMES, 'hello'], { cwd });
+    assert.equal((await inside(['resume', 'last'], { cwd })).code, 2);
+    assert.equal((await inside(['resume', 'last', '--text', 'again'], { cwd })).out, 'You said: again\n');
   });
 
   it('goes on after kill -9 in the middle of an action, without doing it a second time', async (t) => {
@@ -136,9 +137,9 @@ describe('treadle resume', { concurrency: 2 }, () => {
 
   it('says so when it cannot tell which run is meant', async (t) => {
     const cwd = workplace(t);
-    assert.match((await treadle(['resume', 'last'], { cwd })).err, / chat/);
-    await Promise.all([treadle(['run', OUTCOMES, 'one'], { cwd }), treadle(['run', OUTCOMES, 'two'], { cwd })]);
-    const ran = await treadle(['resume', 'run_'], { cwd });
+    assert.match((await inside(['resume', 'last'], { cwd })).err, / chat/);
+    await Promise.all([treadle(['run', OUTCOMES, 'one'], { cwd }), inside(['run', OUTCOMES, 'two'], { cwd })]);
+    const ran = await inside(['resume', 'run_'], { cwd });
     assert.equal(ran.code, 2);
     assert.match(ran.err, /the beginning of several runs/);
   });

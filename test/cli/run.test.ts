@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { inside } from './inside.ts';
 import { ended, EXPOSURE, OUTCOMES, start, summaryOf, treadle, until, workplace } from './treadle.ts';
 
 describe('treadle run', { concurrency: 2 }, () => {
@@ -68,7 +69,7 @@ describe('treadle run', { concurrency: 2 }, () => {
   });
 
   it('prints one line of JSON with exactly the promised keys', async (t) => {
-    const ran = await treadle(['run', EXPOSURE, '8k in 10k', '--json'], { cwd: workplace(t) });
+    const ran = await inside(['run', EXPOSURE, '8k in 10k', '--json'], { cwd: workplace(t) });
     const summary = summaryOf(ran);
     assert.equal(ran.out.split('\n').length, 2);
     assert.deepEqual(Object.keys(summary), ['status', 'iterations', 'toolCalls', 'answer', 'usage', 'runId']);
@@ -82,7 +83,7 @@ describe('treadle run', { concurrency: 2 }, () => {
   ];
   for (const { says, code, status, what } of failures) {
     it(`exits with ${code} after ${what}, and says what to do`, async (t) => {
-      const ran = await treadle(['run', OUTCOMES, '--json', says], { cwd: workplace(t) });
+      const ran = await inside(['run', OUTCOMES, '--json', says], { cwd: workplace(t) });
       const summary = summaryOf(ran);
       assert.deepEqual([ran.code, summary['status'], 'answer' in summary], [code, status, false]);
       assert.equal(typeof summary['error'], 'string');
@@ -98,7 +99,7 @@ describe('treadle run', { concurrency: 2 }, () => {
       ['run', OUTCOMES, 'hi', '--agent', 'nobody'],
       ['run', OUTCOMES, 'hi', '--timeout', 'soon'],
     ];
-    const codes = await Promise.all(wrong.map(async (args) => (await treadle(args, { cwd })).code));
+    const codes = await Promise.all(wrong.map(async (args) => (await inside(args, { cwd })).code));
     assert.deepEqual(codes, [2, 2, 2, 2]);
   });
 
@@ -115,7 +116,7 @@ describe('treadle run', { concurrency: 2 }, () => {
   it('leaves a run waiting that needs an approval: exit code 5, and the commands that go on', async (t) => {
     const cwd = workplace(t);
     const file = path.join(cwd, 'effects');
-    const ran = await treadle(['run', OUTCOMES, `write ${file}`], { cwd });
+    const ran = await inside(['run', OUTCOMES, `write ${file}`], { cwd });
     assert.deepEqual([ran.code, ran.out, existsSync(file)], [5, '', false]);
     assert.match(ran.err, /approved_line wants to run/);
     assert.match(ran.err, / resume run_\w+ --allow t1-1-1-a1/);
@@ -125,8 +126,8 @@ describe('treadle run', { concurrency: 2 }, () => {
     const cwd = workplace(t);
     const file = path.join(cwd, 'effects');
     const [asked, forgotten] = await Promise.all([
-      treadle(['run', OUTCOMES, `write ${file}`, '--on-approval', 'deny'], { cwd }),
-      treadle(['run', OUTCOMES, `write ${file}`, '--memory'], { cwd }),
+      inside(['run', OUTCOMES, `write ${file}`, '--on-approval', 'deny'], { cwd }),
+      inside(['run', OUTCOMES, `write ${file}`, '--memory'], { cwd }),
     ]);
     for (const ran of [asked, forgotten])
       assert.deepEqual(
@@ -138,23 +139,23 @@ describe('treadle run', { concurrency: 2 }, () => {
 
   it('goes on with a conversation', async (t) => {
     const cwd = workplace(t);
-    await treadle(['run', EXPOSURE, '8k in 10k'], { cwd });
-    const ran = await treadle(['run', EXPOSURE, 'and 5k?', '--conversation', 'last'], { cwd });
+    await inside(['run', EXPOSURE, '8k in 10k'], { cwd });
+    const ran = await inside(['run', EXPOSURE, 'and 5k?', '--conversation', 'last'], { cwd });
     assert.match(ran.out, /^Fixture exposure: 50\.00%/);
   });
 
   it('keeps nothing with --memory', async (t) => {
     const cwd = workplace(t);
-    await treadle(['run', OUTCOMES, 'hello', '--memory'], { cwd });
+    await inside(['run', OUTCOMES, 'hello', '--memory'], { cwd });
     assert.equal(existsSync(path.join(cwd, '.treadle')), false);
   });
 
   it('keeps its data where --data and TREADLE_DATA say, out of reach of others and of git', async (t) => {
     const cwd = workplace(t);
     await Promise.all([
-      treadle(['run', OUTCOMES, 'hello', '--data', 'here'], { cwd }),
-      treadle(['run', OUTCOMES, 'hello'], { cwd, env: { TREADLE_DATA: path.join(cwd, 'there') } }),
-      treadle(['run', OUTCOMES, 'hello'], { cwd }),
+      inside(['run', OUTCOMES, 'hello', '--data', 'here'], { cwd }),
+      inside(['run', OUTCOMES, 'hello'], { cwd, env: { TREADLE_DATA: path.join(cwd, 'there') } }),
+      inside(['run', OUTCOMES, 'hello'], { cwd }),
     ]);
     for (const folder of ['here', 'there', '.treadle'])
       assert.ok(existsSync(path.join(cwd, folder, 'treadle.db')), folder);
@@ -189,7 +190,7 @@ describe('treadle run', { concurrency: 2 }, () => {
     });
     child.kill('SIGTERM');
     assert.equal((await end).code, 143);
-    const listed = JSON.parse((await treadle(['list', '--json'], { cwd })).out) as { status: string }[];
+    const listed = JSON.parse((await inside(['list', '--json'], { cwd })).out) as { status: string }[];
     assert.equal(listed[0]?.status, 'running');
   });
 
@@ -212,7 +213,7 @@ describe('treadle run', { concurrency: 2 }, () => {
   it('writes what a person can act on when the log cannot be opened: exit code 74', async (t) => {
     const cwd = workplace(t);
     writeFileSync(path.join(cwd, 'file'), 'not a folder');
-    const ran = await treadle(['run', OUTCOMES, 'hello', '--data', 'file/inside'], { cwd });
+    const ran = await inside(['run', OUTCOMES, 'hello', '--data', 'file/inside'], { cwd });
     assert.equal(ran.code, 74);
     assert.match(ran.err, /--data/);
     assert.doesNotMatch(ran.err, / at .*\.ts:\d/);
