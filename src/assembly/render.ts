@@ -1,10 +1,8 @@
-import { shortDigest } from '../base/digest.ts';
-import { canonicalJson, type Json, type JsonObject } from '../base/json.ts';
-import type { EffectiveAgent, ModelRef, ToolChoice } from '../domain/agent.ts';
+import type { ModelRef, ToolChoice } from '../domain/agent.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
-import type { Message, ModelRequest } from '../domain/model.ts';
+import type { ModelRequest } from '../domain/model.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
-import { observationParts } from './observation.ts';
+import { catalogueText, messageText } from './message-text.ts';
 import type { Sections } from './section.ts';
 import { transcript } from './transcript.ts';
 
@@ -41,46 +39,6 @@ function withPlan(turn: Turn): string {
   return `${agent.instructions}\n\n[PLAN]\n${plan.steps.map((step, index) => `${index + 1}. ${step.title}`).join('\n')}`;
 }
 
-/** Digests of sections by the very value they were made of: instructions and catalogues change rarely, and are long. */
-const catalogues = new WeakMap<readonly ToolDefinition[], string>();
-const texts = new WeakMap<EffectiveAgent, { readonly text: string; readonly digest: string }>();
-
-/** Digests of the cached sections that differ from what this conversation last sent; undefined when none does. */
-export function changedSections(
-  conversation: Conversation,
-  request: ModelRequest,
-  agent: EffectiveAgent,
-): Record<string, string> | undefined {
-  const { sections } = conversation;
-  const instructions = textDigest(request.instructions, agent);
-  const tools = catalogueDigest(request.tools);
-  if (sections['instructions'] === instructions && sections['tools'] === tools) return undefined;
-  const changed: Record<string, string> = {};
-  if (sections['instructions'] !== instructions) changed['instructions'] = instructions;
-  if (sections['tools'] !== tools) changed['tools'] = tools;
-  return changed;
-}
-
-function textDigest(text: string, agent: EffectiveAgent): string {
-  const known = texts.get(agent);
-  if (known?.text === text) return known.digest;
-  const digest = shortDigest(text);
-  texts.set(agent, { text, digest });
-  return digest;
-}
-
-function catalogueDigest(tools: readonly ToolDefinition[]): string {
-  let digest = catalogues.get(tools);
-  if (digest === undefined) catalogues.set(tools, (digest = shortDigest(catalogueText(tools))));
-  return digest;
-}
-
-/** The tool catalogue as the bytes that count for the cache: ordered by name, schemas as canonical JSON. */
-export function catalogueText(tools: readonly ToolDefinition[]): string {
-  const shown: JsonObject[] = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-  return shown.map((tool) => canonicalJson(tool)).join('\n');
-}
-
 /** A request as sections of plain text, for people: golden files, the inspector, `treadle show`. */
 export function promptSections(request: ModelRequest, conversation: Conversation): Sections {
   const earlier = conversation.turn === undefined ? request.messages.length : pastLength(conversation, request);
@@ -100,29 +58,4 @@ export function promptSections(request: ModelRequest, conversation: Conversation
 
 function pastLength(conversation: Conversation, request: ModelRequest): number {
   return transcript({ ...conversation, turn: undefined }, request.model).length;
-}
-
-/** One message as one or more lines. */
-export function messageText(message: Message): string {
-  switch (message.role) {
-    case 'user':
-      return `user${message.synthetic === true ? ' (synthetic)' : ''}: ${message.content.map((part) => canonicalPart(part)).join(' ')}`;
-    case 'assistant':
-      return message.content
-        .map((block) => `assistant: ${block.type === 'text' ? block.text : canonicalJson(block as unknown as Json)}`)
-        .join('\n'); // blocks are JSON by construction
-    case 'tool':
-      return message.results
-        .map(
-          ({ id, name, observation, note }) =>
-            `tool ${name} ${id}: ${observationParts(observation, note)
-              .map((part) => canonicalPart(part))
-              .join(' ')}`,
-        )
-        .join('\n');
-  }
-}
-
-function canonicalPart(part: { readonly type: string; readonly text?: string | undefined }): string {
-  return part.type === 'text' ? (part.text ?? '') : canonicalJson(part as Json); // parts are JSON by construction
 }

@@ -16,7 +16,7 @@ import type { AssistantBlock, Block, Message, ToolMessageResult } from '../domai
 import type { Observation } from '../domain/tool.ts';
 import { observationText } from './observation.ts';
 
-type Target = Pick<ModelRef, 'provider' | 'model'>;
+export type Target = Pick<ModelRef, 'provider' | 'model'>;
 
 /**
  * A conversation as the messages of one model call.
@@ -59,7 +59,29 @@ function firstOf({ messages, ends }: Made, count: number): Message[] {
 }
 
 /** The turns that have ended. */
-function pastMessages({ turns, summary }: Conversation, target: Target): Message[] {
+function pastMessages(conversation: Conversation, target: Target): Message[] {
+  return firstOf(pastMade(conversation, target), conversation.turns.length);
+}
+
+/** The messages of one turn that has ended; with the first turn, what comes before it. */
+export function pastOf(conversation: Conversation, target: Target, index: number): readonly Message[] {
+  const { messages, ends } = pastMade(conversation, target);
+  return messages.slice(index === 0 ? 0 : ends[index], ends[index + 1]);
+}
+
+/** Where things end in a transcript, in messages: the turns that have ended, then each request of this turn so far. */
+export function endsOf(
+  conversation: Conversation,
+  target: Target,
+): { readonly past: number; readonly requests: readonly number[] } {
+  const { turn, turns } = conversation;
+  const past = pastMade(conversation, target).ends[turns.length] ?? 0;
+  if (turn?.current === undefined) return { past, requests: [] };
+  const made = turn.iterations.aside as Made | undefined; // made with the transcript
+  return { past, requests: (made?.ends ?? []).slice(0, turn.iterations.length + 1).map((end) => past + end) };
+}
+
+function pastMade({ turns, summary }: Conversation, target: Target): Made {
   const made = madeOf(turns, [target.provider, target.model, summary], () => summaryMessage(summary));
   for (let index = made.ends.length - 1; index < turns.length; index++) {
     const turn = turns.at(index);
@@ -68,7 +90,7 @@ function pastMessages({ turns, summary }: Conversation, target: Target): Message
     made.ends.push(made.messages.length);
     turn.iterations.aside = undefined; // it is in this list from now on
   }
-  return firstOf(made, turns.length);
+  return made;
 }
 
 function summaryMessage(summary: Conversation['summary']): Message[] {

@@ -82,6 +82,8 @@ export const effectiveAgent = z.strictObject({
     .strictObject({ approval: z.enum(['never', 'auto', 'always']), placement: z.enum(['announce', 'system']) })
     .optional(),
   renderThinking: z.boolean(),
+  /** `long`: cache markers ask for the provider's longer time. */
+  cacheTtl: z.literal('long').optional(),
   /** IANA time zone of the user, for announce. */
   timeZone: z.string().optional(),
 });

@@ -9,7 +9,7 @@ export interface CacheProfile {
   readonly kind: 'explicit' | 'automatic' | 'unknown';
   /** Markers that one request may hold. */
   readonly markers: number;
-  /** Blocks before a marker that are searched for something written earlier. */
+  /** Blocks that are searched for something written earlier: from a marker backwards, its own included. */
   readonly lookBack: number;
   /** Milliseconds that something lives after it was last used, and the longer time that can be asked for. */
   readonly shortMs: number;

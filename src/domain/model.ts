@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../base/json.ts';
 import { json, part } from './content.ts';
 import type { ModelRef, ToolChoice } from './agent.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import type { Part } from './content.ts';
 import type { StopKind } from './status.ts';
 import type { Observation, ToolDefinition } from './tool.ts';
@@ -140,6 +141,8 @@ export interface ModelRequest {
   readonly toolChoice: ToolChoice | undefined;
   /** Names that may be called in this request; absent means all of `tools`. */
   readonly allowed?: readonly string[];
+  /** Where a provider that wants to be told is asked to cache, in the order of the prompt. */
+  readonly checkpoints?: readonly Checkpoint[];
   /** The answer must be one JSON object of this schema, where the provider can be told so. */
   readonly responseSchema?: JsonObject;
 }

@@ -2,7 +2,8 @@ import { TreadleError } from '../base/errors.ts';
 import { LazyAbort } from '../base/lazy-abort.ts';
 import { isPromise } from '../base/promise.ts';
 import { announce } from '../assembly/announce.ts';
-import { changedSections, render } from '../assembly/render.ts';
+import { coldFinding, withCheckpoints, type CacheIntent } from '../assembly/cache.ts';
+import { render } from '../assembly/render.ts';
 import { repair } from '../assembly/repair.ts';
 import { nextIteration, type Turn } from '../domain/conversation.ts';
 import { streamedId } from '../domain/entry-id.ts';
@@ -65,11 +66,17 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
     await work.recorder.record([...verdicts, ...held]);
     return;
   }
-  const final = withNotes(
-    judged.payload.request.messages === request.messages ? judged.payload : repaired(judged.payload),
-  );
+  const isRevised = judged.payload.request.messages !== request.messages;
+  const noted = withNotes(isRevised ? repaired(judged.payload) : judged.payload);
+  const { conversation: latest } = work.recorder;
+  const cached = withCheckpoints(latest, openTurn(work), noted, work.ports.clock.now(), isRevised);
+  const final = cached.request;
   const seen = turn.inputs.length + turn.pending.length;
-  const intent = inTurn(turn, 'llm.request', requestPayload(work, turn, final, judged.payload, command, chosen));
+  const intent = inTurn(
+    turn,
+    'llm.request',
+    requestPayload(turn, final, cached.intent, judged.payload, command, chosen),
+  );
   const stated = work.recorder.record([...verdicts, { ...intent, iteration }], {
     // Something was said meanwhile: it belongs into this call, so it is made up anew.
     unless: (now) =>
@@ -80,7 +87,13 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   tell(work, 'io.status', { state: 'thinking' });
   const heard = await converse(work, final, { iteration, attempt: command.attempt });
   tell(work, 'llm.stream.end', { attempt: command.attempt, superseded: heard.failure !== undefined });
-  const told = work.recorder.keep(responseDrafts(openTurn(work), heard, command.attempt, facts.at(-1)?.id));
+  const drafts = responseDrafts(openTurn(work), heard, command.attempt, facts.at(-1)?.id);
+  const cold =
+    heard.failure === undefined
+      ? coldFinding(work.recorder.conversation, turn, final, cached.digests, heard.usage, facts.at(-1)?.at ?? 0)
+      : undefined;
+  if (cold !== undefined) drafts.push(inTurn(openTurn(work), 'cache.cold', cold, facts.at(-1)?.id));
+  const told = work.recorder.keep(drafts);
   if (isPromise(told)) await told;
 }
 
@@ -161,9 +174,9 @@ function failureOf(error: unknown): ModelFailure {
 }
 
 function requestPayload(
-  work: Work,
   turn: Turn,
   final: ModelRequest,
+  cache: CacheIntent,
   question: Question,
   command: CallModel,
   chosen: Chosen | undefined,
@@ -172,10 +185,9 @@ function requestPayload(
     model: { provider: final.model.provider, model: final.model.model },
     role: turn.agent.role,
     attempt: command.attempt,
+    ...cache,
   };
-  const sections = changedSections(work.recorder.conversation, final, turn.agent);
   if (command.wrapUp) payload.purpose = 'wrap_up';
-  if (sections !== undefined) payload.sections = sections;
   if (final.toolChoice !== undefined && chosen !== undefined)
     Object.assign(payload, { choice: final.toolChoice, rule: chosen.rule });
   if (final.announce !== undefined) payload.announce = final.announce;

@@ -45,6 +45,8 @@ export interface HouseOptions {
   readonly tools?: readonly Tool[];
   readonly limits?: Partial<Limits>;
   readonly agent?: Partial<EffectiveAgent>;
+  /** What the agent has become by the turn that begins now. */
+  readonly change?: () => Partial<EffectiveAgent>;
   readonly log?: Log;
   readonly clock?: Clock;
   /** Registers gates and listeners. */
@@ -104,6 +106,11 @@ export function aHouse(options: HouseOptions = {}): House {
   const agent = anAgent(tools, options.limits, options.agent);
   const hands = new Map(tools.map((tool) => [tool.definition.name, tool]));
   const assembled = { agent, digest: digest(agent as unknown as Json), facts: [] };
+  const changed = (): typeof assembled => {
+    if (options.change === undefined) return assembled;
+    const now = { ...agent, ...options.change() };
+    return { agent: now, digest: digest(now as unknown as Json), facts: [] };
+  };
   const model = createScriptedModel(options.script ?? [{ text: 'done' }], { clock });
   const bus = createBus({
     clock,
@@ -120,7 +127,7 @@ export function aHouse(options: HouseOptions = {}): House {
     clock,
     ids: noIds,
     models: options.models ?? { open: () => model },
-    agents: { assemble: () => assembled, tools: () => hands },
+    agents: { assemble: () => changed(), tools: () => hands },
     logger: options.logger ?? silent,
     blocks: [],
   };

@@ -7,7 +7,7 @@ import type {
 import type { ModelRequest } from '../../domain/model.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
 import type { Dialect } from './dialect.ts';
-import { toPrompt } from './prompt.ts';
+import { toolMarker, toPrompt } from './prompt.ts';
 import { isStrict, wireSchema } from './wire-schema.ts';
 
 /** A request as the AI SDK's call options, all but the signal. */
@@ -18,7 +18,7 @@ export function toCallOptions(request: ModelRequest, dialect: Dialect): Language
   const providerOptions = providerOptionsOf(request, dialect);
   return {
     prompt: toPrompt(request, dialect),
-    ...(request.tools.length > 0 && { tools: wireTools(request.tools) }),
+    ...(request.tools.length > 0 && { tools: markedTools(request, dialect) }),
     ...(choice !== undefined && { toolChoice: choice }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
@@ -43,6 +43,15 @@ function wireTools(tools: readonly ToolDefinition[]): LanguageModelV4FunctionToo
     catalogues.set(tools, wire);
   }
   return wire;
+}
+
+function markedTools(request: ModelRequest, dialect: Dialect): LanguageModelV4FunctionTool[] {
+  const tools = wireTools(request.tools);
+  const marker = toolMarker(request, dialect);
+  const last = tools.at(-1);
+  return marker === undefined || last === undefined
+    ? tools
+    : [...tools.slice(0, -1), { ...last, providerOptions: marker }];
 }
 
 function toolChoice({ tools, toolChoice: choice, allowed }: ModelRequest): LanguageModelV4ToolChoice | undefined {

@@ -28,11 +28,16 @@ type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 export function toPrompt(request: ModelRequest, dialect: Dialect): LanguageModelV4Prompt {
   const messages: LanguageModelV4Message[] = [];
   const last = request.messages.length - 1;
+  const markers = markersOf(request, dialect);
   let goesOn = false;
   for (const [index, message] of request.messages.entries()) {
     // The provider stopped in the middle of its own tool's work: it goes on only if that is the end of the prompt.
     if (index === last) goesOn = message.role === 'assistant' && openCalls(message.content).size > 0;
     messages.push(...convert(message, dialect, goesOn));
+    const marker = markers.get(index);
+    const marked = messages.at(-1);
+    // A message that came to nothing leaves its marker to the one before it.
+    if (marker !== undefined && marked !== undefined) messages[messages.length - 1] = withMarker(marked, marker);
   }
   const announce = request.announce ?? '';
   if (messages[0]?.role !== 'user') messages.unshift(userText('(The conversation goes on.)'));
@@ -40,10 +45,33 @@ export function toPrompt(request: ModelRequest, dialect: Dialect): LanguageModel
     if (!isBlank(announce)) messages.push(userText(announce));
     else if (messages.at(-1)?.role === 'assistant') messages.push(userText('(Go on.)'));
   }
-  // Cache markers belong here: on the last part before announce, and on the instructions.
-  return isBlank(request.instructions)
-    ? messages
-    : [{ role: 'system', content: request.instructions.toWellFormed() }, ...messages];
+  if (isBlank(request.instructions)) return messages;
+  const system: LanguageModelV4Message = { role: 'system', content: request.instructions.toWellFormed() };
+  const marker = markers.get(-1);
+  return [marker === undefined ? system : withMarker(system, marker), ...messages];
+}
+
+type Marker = SharedV4ProviderOptions;
+
+const SHORT: Marker = { anthropic: { cacheControl: { type: 'ephemeral' } } };
+const LONG: Marker = { anthropic: { cacheControl: { type: 'ephemeral', ttl: '1h' } } };
+
+/** By the index of the message that a marker stands on; -1 is before all of them. Only Anthropic wants to be told. */
+function markersOf({ checkpoints = [] }: ModelRequest, dialect: Dialect): ReadonlyMap<number, Marker> {
+  if (dialect.key !== 'anthropic') return NO_MARKERS;
+  return new Map(checkpoints.map(({ message = -1, long }) => [message, long ? LONG : SHORT]));
+}
+
+const NO_MARKERS: ReadonlyMap<number, Marker> = new Map();
+
+/** The marker of the place before all messages, for the last tool, where there are no instructions that could have it. */
+export function toolMarker(request: ModelRequest, dialect: Dialect): Marker | undefined {
+  return isBlank(request.instructions) ? markersOf(request, dialect).get(-1) : undefined;
+}
+
+/** The provider's package puts it on the message's last block. */
+function withMarker(message: LanguageModelV4Message, marker: Marker): LanguageModelV4Message {
+  return { ...message, providerOptions: { ...message.providerOptions, ...marker } };
 }
 
 function convert(message: Message, dialect: Dialect, goesOn: boolean): LanguageModelV4Message[] {

@@ -1,0 +1,35 @@
+import { canonicalJson, type Json, type JsonObject } from '../base/json.ts';
+import type { Message } from '../domain/model.ts';
+import type { ToolDefinition } from '../domain/tool.ts';
+import { observationParts } from './observation.ts';
+
+/** The tool catalogue as the bytes that count for the cache: ordered by name, schemas as canonical JSON. */
+export function catalogueText(tools: readonly ToolDefinition[]): string {
+  const shown: JsonObject[] = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  return shown.map((tool) => canonicalJson(tool)).join('\n');
+}
+
+/** One message as one or more lines. */
+export function messageText(message: Message): string {
+  switch (message.role) {
+    case 'user':
+      return `user${message.synthetic === true ? ' (synthetic)' : ''}: ${message.content.map((part) => canonicalPart(part)).join(' ')}`;
+    case 'assistant':
+      return message.content
+        .map((block) => `assistant: ${block.type === 'text' ? block.text : canonicalJson(block as unknown as Json)}`)
+        .join('\n'); // blocks are JSON by construction
+    case 'tool':
+      return message.results
+        .map(
+          ({ id, name, observation, note }) =>
+            `tool ${name} ${id}: ${observationParts(observation, note)
+              .map((part) => canonicalPart(part))
+              .join(' ')}`,
+        )
+        .join('\n');
+  }
+}
+
+function canonicalPart(part: { readonly type: string; readonly text?: string | undefined }): string {
+  return part.type === 'text' ? (part.text ?? '') : canonicalJson(part as Json); // parts are JSON by construction
+}
