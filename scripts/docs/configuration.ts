@@ -49,6 +49,8 @@ const PARTS: readonly (readonly [name: string, title: string])[] = [
   ['tools', 'Tools'],
   ['traits', 'Traits of a tool'],
   ['need', 'Claims of a tool'],
+  ['mcp_service', 'MCP server'],
+  ['mcp_auth', 'Access to an MCP server'],
   ['role', 'Roles'],
   ['model', 'Model'],
   ['supported_model', 'Model that users may pick'],
@@ -97,8 +99,20 @@ function sectionsOf({ title, schema }: Section): readonly Section[] {
 
 /** `Tools: kind module`, for one of several shapes that a key tells apart. */
 function titleOf(title: string, member: JsonObject): string {
-  const kind = objectOf(propertiesOf(member)['kind'])['const'];
-  return typeof kind === 'string' ? `${title}: kind ${code(kind)}` : title;
+  const told = shapeOf(member);
+  return told === undefined ? title : `${title}: ${told.key} ${code(told.value)}`;
+}
+
+/** Keys that tell the shapes of one part from each other. */
+const DISCRIMINATORS = ['kind', 'transport', 'type'];
+
+function shapeOf(member: JsonObject): { readonly key: string; readonly value: string } | undefined {
+  for (const key of DISCRIMINATORS) {
+    const { const: only, enum: several } = objectOf(propertiesOf(member)[key]);
+    const value: unknown = only ?? (Array.isArray(several) ? (several as readonly unknown[])[0] : undefined);
+    if (typeof value === 'string') return { key, value };
+  }
+  return undefined;
 }
 
 function innerObjects(property: JsonObject): readonly JsonObject[] {
@@ -111,12 +125,12 @@ function innerObjects(property: JsonObject): readonly JsonObject[] {
 function renderSection({ title, schema }: Section): string {
   const alternatives = membersOf(schema).filter((one) => !isLater(one));
   if (alternatives.length > 0) {
-    const kinds = alternatives.flatMap((one) => {
-      const kind = objectOf(propertiesOf(one)['kind'])['const'];
-      return typeof kind === 'string' ? [code(kind)] : [];
-    });
+    const shapes = alternatives.flatMap((one) => shapeOf(one) ?? []);
+    const [first] = shapes;
     const what =
-      kinds.length > 0 ? `Keys that depend on ${code('kind')}: ${kinds.join(', ')}.` : `One of: ${typeText(schema)}.`;
+      first === undefined
+        ? `One of: ${typeText(schema)}.`
+        : `Keys that depend on ${code(first.key)}: ${shapes.map(({ value }) => code(value)).join(', ')}.`;
     return `## ${title}\n\n${what}\n`;
   }
   const required = Array.isArray(schema['required']) ? schema['required'] : [];

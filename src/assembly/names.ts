@@ -30,6 +30,46 @@ export function modelNames(tools: readonly OwnName[]): readonly string[] {
   });
 }
 
+/** Characters that every provider takes in a name. */
+const UNSAFE = /[^A-Za-z0-9_-]/g;
+
+/**
+ * The names under which a model sees the tools of servers, in the order given: always `alias_name`, so that a name does
+ * not depend on which other servers are up.
+ *
+ * A server may call a tool anything: what no provider takes becomes `_`, and what would be too long, was changed, or is
+ * the name of something else (`taken` or another of these) ends in a hash of alias and name. At most 64 characters, no two
+ * alike.
+ */
+export function remoteNames(tools: readonly OwnName[], taken: ReadonlySet<string>): readonly string[] {
+  const plain = tools.map((tool) => {
+    const whole = joined(tool);
+    return whole.search(UNSAFE) >= 0 || whole.length > LONGEST ? undefined : whole;
+  });
+  const counts = count(plain.filter((name) => name !== undefined));
+  const names = tools.map((tool, index) => {
+    const name = plain[index];
+    return name !== undefined && counts.get(name) === 1 && !taken.has(name) ? name : hashed(tool, 0);
+  });
+  // Somebody may have looked for a name that ends in another one's hash.
+  for (let round = 1; round < ROUNDS; round++) {
+    const now = count(names);
+    const isFree = (name: string) => now.get(name) === 1 && !taken.has(name);
+    if (names.every(isFree)) break;
+    for (const [index, tool] of tools.entries()) if (!isFree(names[index] ?? '')) names[index] = hashed(tool, round);
+  }
+  return names;
+}
+
+const ROUNDS = 5;
+
+function hashed({ alias, own }: OwnName, round: number): string {
+  const hash = shortDigest(`${alias}/${own}${round === 0 ? '' : `/${round}`}`).slice(0, HASH_LENGTH + round);
+  return `${joined({ alias, own })
+    .replace(UNSAFE, '_')
+    .slice(0, LONGEST - hash.length - 1)}_${hash}`;
+}
+
 function joined({ alias, own }: OwnName): string {
   return `${alias}_${own}`;
 }

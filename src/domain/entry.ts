@@ -79,6 +79,7 @@ export type NoticeKind =
   | 'restart'
   | 'selection'
   | 'skill'
+  | 'tools'
   | 'compaction'
   | 'tool_choice'
   | 'cache'

@@ -16,6 +16,7 @@ const types: Readonly<Record<EventType, true>> = {
   'hitl.responded': true,
   'hitl.cancel': true,
   'tool.register': true,
+  'tool.changed': true,
   'skill.loaded': true,
   'memory.compact.request': true,
   'memory.compacted': true,

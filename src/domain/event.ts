@@ -173,6 +173,19 @@ export const facts = {
     payload: z.strictObject({ tools: z.array(toolDefinition) }),
     about: 'tools announce themselves',
   },
+  'tool.changed': {
+    v: 1,
+    payload: z.strictObject({
+      /** The MCP server. */
+      server: text,
+      /** Names of tools as the model sees them. */
+      added: z.array(text),
+      removed: z.array(text),
+      /** Described otherwise than in the turn before. */
+      changed: z.array(text),
+    }),
+    about: 'a server has other tools than in the turn before',
+  },
   'skill.loaded': {
     v: 1,
     payload: z.strictObject({ name: text, version: text.optional(), text }),

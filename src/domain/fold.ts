@@ -78,6 +78,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'selection.applied':
       return select(moved, fact.payload);
     case 'tool.register':
+    case 'tool.changed':
     case 'selection.ignored':
     case 'cache.cold':
     case 'account.inactive':

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { key, later, refuse, requiredKey } from './bundle-key.ts';
+import { mcpService } from './mcp.ts';
 import { effect } from './tool.ts';
 
 const traits = z
@@ -57,6 +58,18 @@ const pythonTools = z
     refuse(context, { code: 'bundle_conflict', found, wanted: 'one of the two' });
   });
 
+const mcpTools = z.strictObject({
+  kind: requiredKey(z.literal('mcp'), 'The tools of an MCP server.'),
+  ...granted,
+  server_id: key(z.string().min(1), 'The server, by its id in `surfaces.as_consumer.mcp.services`.', {
+    otherwise: 'the name',
+  }),
+  tool_traits: key(
+    z.record(z.string(), traits),
+    'By tool, as the server calls it, or `*` for all of them: traits that stand over what the server says.',
+  ),
+});
+
 const laterTools = (kind: string, about: string) =>
   z.looseObject({ kind: z.literal(kind).meta({ description: about, later: true }) }).superRefine((_, context) => {
     const hint = 'remove this entry; use kind: module';
@@ -67,14 +80,15 @@ const laterTools = (kind: string, about: string) =>
 
 export type ModuleTools = z.infer<typeof moduleTools>;
 export type PythonTools = z.infer<typeof pythonTools>;
+export type McpTools = z.infer<typeof mcpTools>;
 /** An entry that this version can carry out. */
-export type ToolsEntry = ModuleTools | PythonTools;
+export type ToolsEntry = ModuleTools | PythonTools | McpTools;
 
 const toolsEntry = z
   .discriminatedUnion('kind', [
     moduleTools,
     pythonTools,
-    laterTools('mcp', 'The tools of an MCP server.'),
+    mcpTools,
     laterTools('named_service', 'Objects of a named service.'),
   ])
   .meta({ id: 'tools' }) as unknown as z.ZodType<ToolsEntry>; // the kinds of later versions never get through
@@ -102,7 +116,15 @@ export const surfaces = z
           otherwise: '`main`, else the first',
         }),
         agents: key(z.record(z.string(), inventory), 'By agent, `default_agent` or `default`: the grant.'),
-        mcp: later('MCP servers.', 'remove it; this version has no MCP client'),
+        mcp: key(
+          z.strictObject({
+            services: key(
+              z.record(z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/), mcpService),
+              'By id: how a server is reached.',
+            ),
+          }),
+          'MCP servers that entries of kind `mcp` name.',
+        ),
       }),
       'What the agents of this bundle use.',
     ),

@@ -97,6 +97,15 @@ export function project(before: Timeline, fact: Fact): Timeline {
       return notice(timeline, fact, 'cancel', 'The turn was asked to stop.', fact.payload.by);
     case 'cancel.resume':
       return resumeTurn(timeline, fact);
+    case 'tool.changed': {
+      const { server, added, removed, changed } = fact.payload;
+      const told = [
+        ...(added.length === 0 ? [] : [`new: ${names(added)}`]),
+        ...(removed.length === 0 ? [] : [`gone: ${names(removed)}`]),
+        ...(changed.length === 0 ? [] : [`described otherwise: ${names(changed)}`]),
+      ];
+      return notice(timeline, fact, 'tools', `The tools of ${server} changed; ${told.join('; ')}.`);
+    }
     case 'skill.loaded':
       return notice(timeline, fact, 'skill', `The skill ${fact.payload.name} was loaded.`);
     case 'memory.compacted': {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { JsonObject } from '../base/json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../base/json.ts';
 import { json, part } from './content.ts';
 
 /**
@@ -37,6 +37,15 @@ export const toolDefinition = z.strictObject({
 });
 
 export type ToolDefinition = z.infer<typeof toolDefinition>;
+
+/** True when a tool is described as it was: whoever allowed the one has allowed the other. */
+export function isSameTool(one: ToolDefinition, other: ToolDefinition): boolean {
+  return one === other || described(one) === described(other);
+}
+
+function described({ name, description, inputSchema, effect, remote }: ToolDefinition): string {
+  return canonicalJson({ name, description, inputSchema, effect, remote: (remote ?? null) as Json });
+}
 
 /** How an action came out. `unknown`: it was begun and nobody can say whether it happened. */
 export const OUTCOMES = ['ok', 'failed', 'refused', 'invalid', 'cancelled', 'unknown'] as const;

@@ -233,7 +233,13 @@ export interface ToolContext {
 /** What a tool hands back when a plain value is not enough. Made with `toolResult`, `toolFailure`, `askPerson`. */
 export type ToolReturn =
   | { readonly kind: 'result'; readonly value?: Json; readonly content?: readonly Part[] }
-  | { readonly kind: 'failure'; readonly code: string; readonly message: string }
+  | {
+      readonly kind: 'failure';
+      readonly code: string;
+      readonly message: string;
+      /** Nobody can say whether it happened: of a tool that acts once, the outcome is `unknown`. */
+      readonly uncertain?: boolean;
+    }
   /** The turn waits for a person; the tool runs again with `context.reply`. */
   | { readonly kind: 'ask'; readonly question: string; readonly choices?: readonly string[] };
 

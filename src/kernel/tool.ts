@@ -66,9 +66,16 @@ export function toolResult(result: { readonly value?: Json; readonly content?: r
   return marked({ kind: 'result', ...result });
 }
 
-/** The tool did not do it, for a reason that the model should read. `code` is a stable word for programs. */
-export function toolFailure(code: string, message: string): ToolReturn {
-  return marked({ kind: 'failure', code, message });
+/**
+ * The tool did not do it, for a reason that the model should read. `code` is a stable word for programs. `uncertain` where
+ * it may have happened all the same, such as when the line broke before the answer.
+ */
+export function toolFailure(
+  code: string,
+  message: string,
+  { uncertain = false }: { readonly uncertain?: boolean } = {},
+): ToolReturn {
+  return marked(uncertain ? { kind: 'failure', code, message, uncertain } : { kind: 'failure', code, message });
 }
 
 /** Asks the person: the turn waits, and the tool runs again with `context.reply`. */

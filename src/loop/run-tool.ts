@@ -128,11 +128,14 @@ function read(value: unknown, { tool }: Ready): Ran {
   if (value === undefined) return { type: 'observed', observation: { outcome: 'ok', value: null } };
   if (!isToolReturn(value)) return { type: 'observed', observation: { outcome: 'ok', value: toJson(value) } };
   switch (value.kind) {
-    case 'failure':
-      return {
-        type: 'observed',
-        observation: { outcome: 'failed', error: { code: value.code, message: value.message.toWellFormed() } },
-      };
+    case 'failure': {
+      const error = { code: value.code, message: value.message.toWellFormed() };
+      if (value.uncertain !== true || tool.definition.effect !== 'once') {
+        return { type: 'observed', observation: { outcome: 'failed', error } };
+      }
+      const message = `${error.message} It may have happened all the same: check before you repeat it.`;
+      return { type: 'observed', observation: { outcome: 'unknown', error: { ...error, message } } };
+    }
     case 'ask':
       return value.choices === undefined
         ? { type: 'ask', question: value.question }

@@ -1,6 +1,7 @@
 import {
   behaviourLevels,
   consumer,
+  inventoryLevels,
   isShared,
   nexusBlocks,
   PROMPT_KEYS,
@@ -184,8 +185,11 @@ export function checkToolChoice(
   const found = resolve(behaviourLevels(bundle, agent), 'tool_choice');
   if (found === undefined) return;
   const known = tools.map(({ definition }) => definition.name);
+  const servers = (resolve(inventoryLevels(bundle, agent), 'tools')?.value ?? []).filter(({ kind }) => kind === 'mcp');
   for (const { name, path } of namedIn(found.value, found.from)) {
     if (known.includes(name)) continue;
+    // What a server has is known when a turn begins; if it has not, the model is free.
+    if (servers.some((one) => name.startsWith(`${one.alias ?? one.name}_`))) continue;
     if (isNexus(found.from) || unavailable.some((one) => one.name === name)) {
       notices.add(
         place(path),

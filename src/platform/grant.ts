@@ -1,8 +1,8 @@
-import { modelNames } from '../assembly/names.ts';
+import { modelNames, remoteNames } from '../assembly/names.ts';
 import { modelOf } from '../assembly/roles.ts';
 import { behaviourLevels, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
 import type { ModelRef } from '../domain/agent.ts';
-import type { Grant, GrantedTool, PickableModel, UnavailableTool } from '../domain/grant.ts';
+import type { Grant, GrantedTool, OpenGroup, PickableModel, UnavailableTool } from '../domain/grant.ts';
 import type { ToolsEntry, Traits } from '../domain/inventory.ts';
 import type { Toolset } from '../kernel/ports.ts';
 import { toolOf, type CompiledTool } from './catalog.ts';
@@ -15,6 +15,14 @@ export interface ToolGroup {
   readonly tools: readonly CompiledTool[];
   /** Why tools that the entry names and nobody has are passed over. Absent: such a name is a mistake. */
   readonly unavailable?: string | undefined;
+  /** The group of a server, which may have other tools tomorrow, with what it does not have now. */
+  readonly remote?: RemoteState | undefined;
+}
+
+export interface RemoteState {
+  readonly missing: readonly { readonly own: string; readonly why: string }[];
+  /** The server could not be asked: it may have more than is known. */
+  readonly isOpen: boolean;
 }
 
 export interface GrantOptions {
@@ -31,11 +39,15 @@ export interface GrantWithHands {
   readonly tools: Toolset;
 }
 
+/** Stands for all that a server would have, where nobody knows what that is. */
+export const EVERYTHING = '*';
+
 interface Member {
   readonly entry: ToolsEntry;
   readonly alias: string;
   readonly own: string;
   readonly locked: boolean;
+  readonly isRemote: boolean;
   /** Undefined: the entry names it and nobody has it. */
   readonly tool: CompiledTool | undefined;
   readonly why: string;
@@ -45,6 +57,7 @@ interface Member {
 export function grantOf({ declared, agent, groupOf, models, problems }: GrantOptions): GrantWithHands {
   const found = resolve(inventoryLevels(declared.bundle, agent), 'tools');
   const members: Member[] = [];
+  const open: OpenGroup[] = [];
   const aliases = new Map<string, Path>();
   for (const [index, entry] of (found?.value ?? []).entries()) {
     const path: Path = [...(found?.from ?? []), index];
@@ -69,9 +82,11 @@ export function grantOf({ declared, agent, groupOf, models, problems }: GrantOpt
       continue;
     }
     const group = groupOf(entry);
+    if (group?.remote?.isOpen === true) open.push({ kind: 'mcp', group: alias });
     if (group !== undefined) members.push(...membersOf(entry, alias, group, path, declared, problems));
   }
-  return assembleGrant(members, pickable(declared, agent, models), models);
+  const { grant, tools } = assembleGrant(members, pickable(declared, agent, models), models);
+  return { grant: open.length === 0 ? grant : { ...grant, open }, tools };
 }
 
 /** The tools of a group that its entry allows. */
@@ -83,8 +98,14 @@ function membersOf(
   { place, quoted }: Declared,
   problems: Problems,
 ): readonly Member[] {
-  const names = group.tools.map(({ own }) => own);
   const why = group.unavailable;
+  const base = { entry, alias, locked: group.locked, isRemote: group.remote !== undefined, why: why ?? '' };
+  if (group.remote !== undefined) {
+    // What a server has is not known when the bundle is written: no name is a mistake.
+    const offered = group.tools.map((tool) => ({ ...base, own: tool.own, tool }));
+    return [...offered, ...group.remote.missing.map((one) => ({ ...base, ...one, tool: undefined }))];
+  }
+  const names = group.tools.map(({ own }) => own);
   const unknown = (at: Path, name: string): void => {
     const hint = didYouMean(name, names);
     const wanted = hint === undefined ? oneOf(names) : undefined;
@@ -104,7 +125,6 @@ function membersOf(
       if (!names.includes(name) && why === undefined) unknown([...path, key, name], name);
     }
   }
-  const base = { entry, alias, locked: group.locked, why: why ?? '' };
   const has = group.tools.filter(({ own }) => allowed.has(own)).map((tool) => ({ ...base, own: tool.own, tool }));
   const missing = [...allowed].filter((name) => why !== undefined && !names.includes(name));
   return [...has, ...missing.map((own) => ({ ...base, own, tool: undefined }))];
@@ -116,20 +136,34 @@ function assembleGrant(
   supportedModels: readonly PickableModel[],
   models: readonly ModelRef[],
 ): GrantWithHands {
-  const names = modelNames(members.filter(({ tool }) => tool !== undefined));
+  const local = members.filter(({ tool, isRemote }) => tool !== undefined && !isRemote);
+  const remote = members.filter(({ isRemote }) => isRemote);
+  const localNames = modelNames(local);
+  const names = new Map([
+    ...local.map((member, index): [Member, string | undefined] => [member, localNames[index]]),
+    // Ours come first: no server can rename or replace a tool of this process.
+    ...remoteNames(remote, new Set(localNames)).map((name, index) => [remote[index], name] as [Member, string]), // one each
+  ]);
   const granted: GrantedTool[] = [];
   const unavailable: UnavailableTool[] = [];
   const tools = new Map<string, ReturnType<typeof toolOf>>();
-  let next = 0;
-  for (const { entry, alias, own, locked, tool, why } of members) {
+  for (const member of members) {
+    const { entry, alias, own, locked, isRemote, tool, why } = member;
+    const name = names.get(member) ?? own;
     if (tool === undefined) {
-      unavailable.push({ name: own, group: alias, own, why });
+      const kind = isRemote ? { kind: 'mcp' as const } : {};
+      unavailable.push({ name: own === EVERYTHING ? alias : name, group: alias, own, ...kind, why });
       continue;
     }
-    const name = names[next++] ?? own;
-    const traits = entry.tool_traits?.[own];
+    const traits = { ...(isRemote ? entry.tool_traits?.['*'] : undefined), ...entry.tool_traits?.[own] };
     const definition = { name, ...tool.definition, ...traitsOf(traits), group: alias };
-    granted.push({ definition, own, locked, needs: entry.tool_claims?.[own] });
+    granted.push({
+      definition,
+      own,
+      ...(isRemote ? { kind: 'mcp' as const } : {}),
+      locked,
+      needs: entry.tool_claims?.[own],
+    });
     tools.set(name, toolOf(tool, definition));
   }
   const order = (left: string, right: string) => (left < right ? -1 : 1);
@@ -144,8 +178,7 @@ function assembleGrant(
   };
 }
 
-function traitsOf(traits: Traits | undefined): Partial<CompiledTool['definition']> {
-  if (traits === undefined) return {};
+function traitsOf(traits: Traits): Partial<CompiledTool['definition']> {
   const { effect, approval, timeout_ms, repeatable } = traits;
   return {
     ...(effect === undefined ? {} : { effect }),

@@ -5,9 +5,11 @@ import { digest } from '../base/digest.ts';
 import { TreadleError } from '../base/errors.ts';
 import { isObject, toJson } from '../base/json.ts';
 import { frameOf } from '../assembly/frame.ts';
-import { agentsOf } from '../assembly/resolve.ts';
+import { agentsOf, consumer, inventoryLevels, resolve } from '../assembly/resolve.ts';
 import type { Bundle } from '../domain/bundle.ts';
-import type { AccountStore, AgentSource, SelectionStore } from '../kernel/ports.ts';
+import { isPromise, type MaybePromise } from '../base/promise.ts';
+import type { McpTools } from '../domain/inventory.ts';
+import type { AccountStore, AgentSource, Logger, SelectionStore } from '../kernel/ports.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
 import { KNOWN_PROVIDERS } from '../adapters/models/providers.ts';
 import { activeByDefault as shippedByDefault } from '../plugins/shipped.ts';
@@ -19,7 +21,9 @@ import { declare } from './declare.ts';
 import { checkProviders, checkReach } from './declared-models.ts';
 import type { Environment } from './environment.ts';
 import { explain, type Explained } from './explain.ts';
-import { grantOf } from './grant.ts';
+import { grantOf, type ToolGroup } from './grant.ts';
+import { createLiveAgents, type RemotePart } from './live-agents.ts';
+import { createMcpServers, type McpServersOptions } from './mcp-servers.ts';
 import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts';
 import { checkSkills, NamedFiles } from './named-files.ts';
 import { createSelectionReader } from './selection-reader.ts';
@@ -38,6 +42,9 @@ export interface LoadOptions {
   /** Ids of plugins that are active without being named; those of the shipped plugins when absent. */
   readonly activeByDefault?: ReadonlySet<string>;
   readonly clock?: Clock;
+  /** What tool servers do out of the ordinary is told here. */
+  readonly logger?: Logger;
+  readonly oauth?: McpServersOptions['oauth'];
 }
 
 /** A bundle that has been read, checked and connected to its tools. Nothing in it changes; an edited file is loaded anew. */
@@ -58,11 +65,17 @@ export interface LoadedBundle {
   readonly notices: readonly Notice[];
   /** The id of an agent; the default one when no name is given. Throws `bundle_unknown_name`. */
   agentNamed(name?: string): string;
-  /** Throws `bundle_unknown_name`. */
+  /** With the tools that its servers were last known to have. Throws `bundle_unknown_name`. */
   agent(id: string): LoadedAgent;
+  /** The same after asking its servers, where that is due. Throws `bundle_unknown_name`; a server that is down is no error. */
+  agentNow(id: string): MaybePromise<LoadedAgent>;
+  /** What is odd about the tool servers that were asked so far. */
+  serverNotices(): readonly Notice[];
   agentSource(selections?: SelectionStore, accounts?: AccountStore): AgentSource;
   /** Each setting of an agent with the place that it comes from. */
   explain(agent: string): readonly Explained[];
+  /** Leaves its tool servers, and ends those that are children. What still runs on them fails. */
+  close(): Promise<void>;
 }
 
 /**
@@ -92,11 +105,24 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   const files = new NamedFiles(folder, declared, problems);
   const hasPlanner = plugins.some(({ id }) => id.startsWith('planner.'));
   const { groups, digests } = await loadToolGroups(agents, { ...options, declared, folder, problems, notices });
+  const remote = new Map<string, RemotePart>();
   const parts = agents.map((agent) => {
     const { role, models } = isPartial ? NO_ROLE : checkRoles(declared, agent, problems, notices);
     if (!isPartial) checkPlanning(declared, agent, hasPlanner, problems, notices);
     checkSkills(declared, agent, folder, problems, notices);
     const granted = grantOf({ declared, agent, models, problems, groupOf: (entry) => groups.get(entry) });
+    const entries = (resolve(inventoryLevels(bundle, agent), 'tools')?.value ?? []).filter((one) => one.kind === 'mcp');
+    if (entries.length > 0) {
+      const grantWith = (live: ReadonlyMap<McpTools, ToolGroup>) =>
+        grantOf({
+          declared,
+          agent,
+          models,
+          problems: new Problems(), // all that is wrong has been told by then
+          groupOf: (entry) => (entry.kind === 'mcp' ? live.get(entry) : groups.get(entry)),
+        });
+      remote.set(agent, { entries, grantOf: grantWith });
+    }
     if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);
     const frame = frameOf(bundle, agent, { systemPrompt: files.prompt(agent), gateIterations, hasPlanner });
@@ -124,11 +150,20 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       hint,
     });
   };
-  const agent = (name: string): LoadedAgent => {
-    const found = byId.get(agentNamed(name));
+  const servers = createMcpServers({
+    services: consumer(bundle).block?.mcp?.services ?? {},
+    folder,
+    searchPath: options.environment['PATH'],
+    clock,
+    logger: options.logger ?? silent,
+    oauth: options.oauth,
+  });
+  const live = createLiveAgents({ loaded: byId, remote, servers });
+  const there = (found: LoadedAgent | undefined): LoadedAgent => {
     if (found === undefined) throw new Error('Treadle bug: an agent was named and is not there');
     return found;
   };
+  const agent = (name: string): LoadedAgent => there(live.known(agentNamed(name)));
   return {
     file,
     folder,
@@ -141,17 +176,24 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     notices: notices.all,
     agentNamed,
     agent,
-    agentSource: (selections, accounts) =>
-      createAgentSource({
-        agent: (name) => byId.get(name),
+    agentNow(name) {
+      const found = live.now(agentNamed(name));
+      return isPromise(found) ? found.then(there) : there(found);
+    },
+    serverNotices: () => servers.oddities().map(({ server, text }) => ({ place: `the MCP server ${server}`, text })),
+    agentSource(selections, accounts) {
+      const reader = selections === undefined ? undefined : createSelectionReader({ store: selections, clock });
+      return live.source(
+        (known) => createAgentSource({ agent: known, agentNamed, selections: reader, accounts, clock }),
         agentNamed,
-        selections: selections === undefined ? undefined : createSelectionReader({ store: selections, clock }),
-        accounts,
-        clock,
-      }),
+      );
+    },
     explain: (name) => explain(declared, agent(name)),
+    close: () => servers.close(),
   };
 }
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 const NO_ROLE = { role: '', models: [] } as const;
 

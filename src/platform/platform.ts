@@ -55,6 +55,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     environment,
     builtins: builtinGroups,
     plugins: new Map(plugins.map((one) => [one.id, one.config])),
+    clock,
+    logger,
   });
   const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
   const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
@@ -92,6 +94,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       closed = true;
       await worker.stop(drainMs);
       for (const one of installed) one.uninstall();
+      await bundle.close();
       await log.close();
     },
   };

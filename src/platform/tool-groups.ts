@@ -1,14 +1,16 @@
-import type { ModuleTools, PythonTools, ToolsEntry } from '../domain/inventory.ts';
-import { inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
+import type { McpTools, ModuleTools, PythonTools, ToolsEntry } from '../domain/inventory.ts';
+import { consumer, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
+import type { MaybePromise } from '../base/promise.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
 import { compileTool } from './catalog.ts';
-import type { Declared } from './declare.ts';
+import type { Readable } from './declare.ts';
 import type { ToolGroup } from './grant.ts';
+import { notAsked, serverId } from './mcp-servers.ts';
 import { didYouMean, oneOf, type Notices, type Problems } from './problems.ts';
 import { loadToolModule } from './tool-modules.ts';
 
 export interface GroupOptions {
-  readonly declared: Declared;
+  readonly declared: Readable;
   readonly folder: string;
   readonly builtins: ReadonlyMap<string, BuiltinGroup>;
   readonly problems: Problems;
@@ -38,12 +40,44 @@ export async function loadToolGroups(agents: readonly string[], options: GroupOp
     for (const [index, entry] of (found?.value ?? []).entries()) {
       if (groups.has(entry)) continue;
       const path = [...(found?.from ?? []), index];
-      const group =
-        entry.kind === 'python' ? pythonGroup(entry, path, options) : await moduleGroup(entry, path, options, digests);
+      const group = await groupOf(entry, path, options, digests);
       if (group !== undefined) groups.set(entry, group);
     }
   }
   return { groups, digests };
+}
+
+function groupOf(
+  entry: ToolsEntry,
+  path: Path,
+  options: GroupOptions,
+  digests: Record<string, string>,
+): MaybePromise<ToolGroup | undefined> {
+  switch (entry.kind) {
+    case 'python':
+      return pythonGroup(entry, path, options);
+    case 'mcp':
+      return mcpGroup(entry, path, options);
+    case 'module':
+      return moduleGroup(entry, path, options, digests);
+  }
+}
+
+/** What a server has is asked when a turn begins; here it has to be one that is known how to reach. */
+function mcpGroup(entry: McpTools, path: Path, { declared, problems }: GroupOptions): ToolGroup | undefined {
+  const ids = Object.keys(consumer(declared.bundle).block?.mcp?.services ?? {});
+  const id = serverId(entry);
+  // A service that does not fit was left out, and has been told.
+  if (ids.includes(id) || declared.isPartial) return notAsked(entry);
+  const at = [...path, entry.server_id === undefined ? 'name' : 'server_id'];
+  const hint = didYouMean(id, ids);
+  problems.add('bundle_unknown_name', {
+    place: declared.place(at),
+    found: `no MCP server ${declared.quoted(at, id)} in surfaces.as_consumer.mcp.services`,
+    wanted: hint === undefined && ids.length > 0 ? oneOf(ids) : undefined,
+    hint: hint ?? (ids.length === 0 ? 'add it there, with its transport' : undefined),
+  });
+  return undefined;
 }
 
 async function moduleGroup(

@@ -340,7 +340,7 @@ id: b
     yaml: `plugins: {active: [gate.token_budget]}
 `,
     says: [
-      'app.yaml:1:20  plugins.active[0]: found gate.token_budget, a plugin that is not supported yet; remove it; there is gate.endless_loop, gate.tool_approval, planner.static, control.cancel, agent.react (bundle_not_supported)',
+      'app.yaml:1:20  plugins.active[0]: found gate.token_budget, a plugin that is not supported yet; remove it; there is gate.endless_loop, gate.tool_approval, gate.changed_tool, planner.static, control.cancel, agent.react (bundle_not_supported)',
     ],
   },
   {
@@ -399,10 +399,10 @@ id: b
     ],
   },
   {
-    title: 'an MCP server',
+    title: 'an MCP server that is not declared',
     yaml: tools('{name: kb, kind: mcp, server_id: kb}'),
     says: [
-      'app.yaml:6:24  surfaces.as_consumer.agents.main.tools[0].kind: found tools of kind mcp, not supported yet; remove this entry; use kind: module (bundle_not_supported)',
+      'app.yaml:6:35  surfaces.as_consumer.agents.main.tools[0].server_id: found no MCP server "kb" in surfaces.as_consumer.mcp.services; add it there, with its transport (bundle_unknown_name)',
     ],
   },
   {
@@ -579,7 +579,7 @@ surfaces:
     agents:
       main:
         tools:
-          - {name: s, kind: mcp}
+          - {name: s, kind: named_service}
           - {name: m, kind: module, module: builtin/maths}
           - {name: r, kind: module, module: ./r.ts}
           - {name: c, kind: module, module: builtin/math, allowed: [calculat]}

@@ -13,7 +13,7 @@ export interface CheckOptions {
   readonly debug?: boolean;
 }
 
-/** Loads each bundle and says all that is wrong with it, or what its agents have. Nothing is run. */
+/** Loads each bundle and says all that is wrong with it, or what its agents have. Tool servers are asked; no tool is run. */
 export async function check(
   { terminal, environment }: Context,
   files: readonly string[],
@@ -30,7 +30,7 @@ export async function check(
     if (index > 0) terminal.out.write('\n');
     try {
       const bundle = await loadBundle(file, { environment, builtins: builtinGroups, plugins });
-      const lines = bundleLines(bundle, {
+      const lines = await askedLines(bundle, {
         colors: terminal.colors,
         columns: terminal.columns(),
         explain: options.explain === true,
@@ -51,6 +51,16 @@ interface Look {
   readonly explain: boolean;
 }
 
+/** The lines of a bundle after its tool servers were asked what they have. One that is down is no mistake of the bundle. */
+async function askedLines(bundle: LoadedBundle, look: Look): Promise<readonly string[]> {
+  try {
+    await Promise.all(bundle.agents.map(async (id) => bundle.agentNow(id)));
+    return bundleLines(bundle, look);
+  } finally {
+    await bundle.close();
+  }
+}
+
 function bundleLines(bundle: LoadedBundle, look: Look): string[] {
   const { colors, columns } = look;
   const file = path.relative(process.cwd(), bundle.file) || bundle.file;
@@ -69,7 +79,7 @@ function bundleLines(bundle: LoadedBundle, look: Look): string[] {
     }
   }
   lines.push('', ...row('plugins', bundle.plugins.map((one) => one.id).join(', ') || 'none', look, 2));
-  for (const { place, text } of bundle.notices) {
+  for (const { place, text } of [...bundle.notices, ...bundle.serverNotices()]) {
     lines.push(...wrap(harmless(`${place}: ${text}`), { columns, first: '  ! ', rest: '    ' }).map(colors.yellow));
   }
   return lines;

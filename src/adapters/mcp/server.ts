@@ -1,0 +1,238 @@
+import { SdkHttpError, type ElicitResult } from '@modelcontextprotocol/client';
+import type { MaybePromise } from '../../base/promise.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TTL_SECONDS, type McpService } from '../../domain/mcp.ts';
+import type { ToolDefinition } from '../../domain/tool.ts';
+import type { Clock, Logger, ToolContext, ToolReturn } from '../../kernel/ports.ts';
+import { toolFailure } from '../../kernel/tool.ts';
+import { Calls } from './calls.ts';
+import { openLink, reason, until, type Link } from './link.ts';
+import { isEmptyDiff, isMethodNotFound, listDiff, listTools, toolsPage, type ListedTools } from './listing.ts';
+import { extraTools } from './resources.ts';
+import { withoutSecrets } from './secrets.ts';
+import type { Opened } from './transport.ts';
+
+export interface McpServerOptions {
+  readonly id: string;
+  readonly service: McpService;
+  readonly open: () => Opened;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** What a server offers at the moment, or why it offers nothing. */
+export type Listing =
+  | { readonly status: 'up'; readonly version: number; readonly listed: ListedTools }
+  /** `known`: what it offered when it last did. */
+  | {
+      readonly status: 'down';
+      readonly version: number;
+      readonly why: string;
+      readonly known: ListedTools | undefined;
+    };
+
+/**
+ * One MCP server of a bundle. Nothing is connected before somebody needs it.
+ *
+ * A server may lie, hang, crash or vanish: what comes of it is a listing that says so, or a failed observation. Its list
+ * of tools changes only where `listing` is asked, which is when a turn begins.
+ */
+export interface McpServer {
+  readonly id: string;
+  /** At once where nothing has to be asked; else within the connect timeout. Never rejects. */
+  listing(): MaybePromise<Listing>;
+  /** The listing that the last turn was begun with. */
+  readonly last: Listing | undefined;
+  /** Runs a tool as it was described when the turn began. Aborting the context's signal tells the server. */
+  call(
+    definition: Pick<ToolDefinition, 'effect' | 'inputSchema' | 'remote'>,
+    args: JsonObject,
+    context: ToolContext,
+  ): Promise<ToolReturn>;
+  close(): Promise<void>;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
+
+export function createMcpServer(options: McpServerOptions): McpServer {
+  const { id, service, clock, logger } = options;
+  const timeoutMs = service.connect_timeout_ms ?? DEFAULT_CONNECT_TIMEOUT_MS;
+  const ttlMs = (service.ttl_seconds ?? DEFAULT_TTL_SECONDS) * 1_000;
+  const hide = withoutSecrets(service);
+  const calls = new Calls(id, clock, logger);
+  let link: Link | undefined;
+  let connecting: Promise<Link> | undefined;
+  let asking: Promise<Listing> | undefined;
+  let last: Listing | undefined;
+  let listed: ListedTools | undefined;
+  let listedAt = 0;
+  let isStale = true;
+  let version = 0;
+  let failures = 0;
+  let retryAt = 0;
+  let closed = false;
+
+  function connect(): Promise<Link> {
+    if (link?.isOpen() === true) return Promise.resolve(link);
+    if (closed) return Promise.reject(new Error('this process is shutting down'));
+    connecting ??= openLink({
+      id,
+      service,
+      open: options.open,
+      clock,
+      logger,
+      timeoutMs,
+      onListChanged: () => {
+        isStale = true;
+      },
+      onElicit: (params): ElicitResult => calls.elicit(params),
+      onClosed: () => {
+        isStale = true;
+      },
+    })
+      .then(async (opened) => {
+        if (closed) {
+          await opened.close();
+          throw new Error('this process is shutting down');
+        }
+        link = opened;
+        return opened;
+      })
+      .finally(() => {
+        connecting = undefined;
+      });
+    return connecting;
+  }
+
+  async function ask(): Promise<Listing> {
+    try {
+      const { client } = await connect();
+      isStale = false; // a change that is announced from now on is another one
+      const stop = new AbortController();
+      const release = clock.after(timeoutMs, () => stop.abort(new Error(`no list of tools within ${timeoutMs} ms`)));
+      try {
+        const found = await listTools(id, async (cursor) => {
+          const params = cursor === undefined ? {} : { cursor };
+          const request = { method: 'tools/list', params };
+          try {
+            return await until(
+              client.request(request, toolsPage, { signal: stop.signal, timeout: timeoutMs }),
+              stop.signal,
+            );
+          } catch (error) {
+            if (cursor === undefined && isMethodNotFound(error)) return { tools: [] };
+            throw error;
+          }
+        });
+        return up({
+          ...found,
+          tools: [...found.tools, ...extraTools(id, client.getServerCapabilities() ?? {}, found.tools)],
+        });
+      } finally {
+        release();
+      }
+    } catch (error) {
+      return down(error);
+    }
+  }
+
+  function up(found: ListedTools): Listing {
+    failures = 0;
+    listedAt = clock.now();
+    const diff = listed === undefined ? undefined : listDiff(listed, found);
+    if (diff === undefined || !isEmptyDiff(diff) || last?.status !== 'up') {
+      version++;
+      const fields = { server: id, tools: found.tools.length, ...diff };
+      logger.info(
+        diff === undefined ? 'an MCP server was asked for its tools' : 'the tools of an MCP server changed',
+        fields,
+      );
+      for (const oddity of found.oddities) logger.warn('an MCP server has an odd list', { server: id, oddity });
+      for (const refused of found.refused)
+        logger.warn('a tool of an MCP server cannot be used', { server: id, ...refused });
+      listed = found;
+      last = { status: 'up', version, listed: found };
+    }
+    return last;
+  }
+
+  function down(error: unknown): Listing {
+    const why = hide(reason(error));
+    isStale = true;
+    retryAt = clock.now() + Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures);
+    failures++;
+    logger.warn('an MCP server cannot be used', { server: id, why, attempts: failures });
+    if (link?.isOpen() === true && listed !== undefined && last?.status === 'up') return last; // it runs, and did not list
+    if (last?.status !== 'down' || last.why !== why) last = { status: 'down', version: ++version, why, known: listed };
+    return last;
+  }
+
+  async function invoke(
+    target: Parameters<McpServer['call']>[0],
+    args: JsonObject,
+    context: ToolContext,
+  ): Promise<ToolReturn> {
+    let opened: Link;
+    try {
+      opened = await until(connect(), context.signal);
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      down(error);
+      return toolFailure('unreachable', `The MCP server ${id} cannot be reached: ${hide(reason(error))}`);
+    }
+    try {
+      const outputSchema = listed?.tools.find(({ own }) => own === target.remote?.name)?.outputSchema;
+      return await calls.run(opened.client, target, args, outputSchema, context);
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      if (isLostSession(error)) throw error;
+      return failed(error, opened);
+    }
+  }
+
+  function failed(error: unknown, { isOpen, lastWords }: Link): ToolReturn {
+    const words = isOpen() ? '' : (lastWords().split('\n').at(-1) ?? '');
+    const why = hide(`${reason(error)}${words === '' ? '' : `; it wrote: ${words.slice(0, 300)}`}`);
+    if (calls.wasAnswered(error)) return toolFailure('remote_error', `The MCP server ${id} refused: ${why}`);
+    return toolFailure('connection_lost', `The MCP server ${id} did not answer: ${why}`, { uncertain: true });
+  }
+
+  return {
+    id,
+    get last() {
+      return last;
+    },
+    listing() {
+      if (asking !== undefined) return asking;
+      const now = clock.now();
+      const isCurrent = !isStale && link?.isOpen() === true && (ttlMs === 0 || now - listedAt < ttlMs);
+      if (last !== undefined && (isCurrent || closed || now < retryAt)) return last;
+      asking = ask().finally(() => {
+        asking = undefined;
+      });
+      return asking;
+    },
+    async call(target, args, context) {
+      try {
+        return await invoke(target, args, context);
+      } catch (error) {
+        if (context.signal.aborted || !isLostSession(error)) throw error;
+        // The server forgot the session, so it did nothing with the call: a new one is safe.
+        await link?.close();
+        link = undefined;
+        return invoke(target, args, context);
+      }
+    },
+    async close() {
+      closed = true;
+      const opening = connecting;
+      if (opening !== undefined) await opening.catch(() => undefined);
+      await link?.close();
+    },
+  };
+}
+
+function isLostSession(error: unknown): boolean {
+  return error instanceof SdkHttpError && error.status === 404;
+}

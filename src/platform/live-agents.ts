@@ -1,0 +1,134 @@
+import { isPromise, type MaybePromise } from '../base/promise.ts';
+import type { McpTools } from '../domain/inventory.ts';
+import type { Tool } from '../kernel/ports.ts';
+import { toolChanges } from '../assembly/tool-changes.ts';
+import type { EffectiveAgent } from '../domain/agent.ts';
+import type { Conversation } from '../domain/conversation.ts';
+import type { AgentSource, Assembled, ConversationMeta, Toolset } from '../kernel/ports.ts';
+import type { LoadedAgent } from './agent-source.ts';
+import { BoundedMap } from './bounded-map.ts';
+import type { GrantWithHands, ToolGroup } from './grant.ts';
+import type { McpServers } from './mcp-servers.ts';
+
+/** An agent whose tools are partly a server's, and how its grant is made of what the servers have. */
+export interface RemotePart {
+  readonly entries: readonly McpTools[];
+  readonly grantOf: (groups: ReadonlyMap<McpTools, ToolGroup>) => GrantWithHands;
+}
+
+export interface LiveAgentsOptions {
+  readonly loaded: ReadonlyMap<string, LoadedAgent>;
+  /** By agent. One without tools of servers is absent: it is what it was loaded as. */
+  readonly remote: ReadonlyMap<string, RemotePart>;
+  readonly servers: McpServers;
+}
+
+/** Agents with the tools that their servers have at the moment. */
+export interface LiveAgents {
+  /** As the servers last said. Undefined for an agent that the bundle does not have. */
+  known(agent: string): LoadedAgent | undefined;
+  /** After asking the servers where that is due. Never rejects. */
+  now(agent: string): MaybePromise<LoadedAgent | undefined>;
+  /** A source whose turns begin with what the servers have then. */
+  source(
+    make: (agent: (id: string) => LoadedAgent | undefined) => AgentSource,
+    agentNamed: (name: string) => string,
+  ): AgentSource;
+}
+
+/** States of one bundle's servers that are kept apart. An older one is assembled again. */
+const MOST_STATES = 20;
+
+export function createLiveAgents({ loaded, remote, servers }: LiveAgentsOptions): LiveAgents {
+  const current = new Map<string, { readonly key: string; readonly agent: LoadedAgent }>();
+
+  function now(id: string): MaybePromise<LoadedAgent | undefined> {
+    const part = remote.get(id);
+    if (part === undefined) return loaded.get(id);
+    const asked = part.entries.map((entry) => servers.group(entry));
+    return asked.some(isPromise)
+      ? Promise.all(asked.map(async (group) => group)).then((groups) => made(id, part, groups))
+      : made(id, part, asked as readonly VersionedGroup[]); // none is a promise
+  }
+
+  function made(id: string, part: RemotePart, groups: readonly VersionedGroup[]): LoadedAgent | undefined {
+    const key = groups.map(({ version }) => version).join();
+    const known = current.get(id);
+    const agent = loaded.get(id);
+    if (known?.key === key || agent === undefined) return known?.agent ?? agent;
+    const entries = part.entries.map((entry, index): [McpTools, ToolGroup] => [
+      entry,
+      groups[index] ?? groups[0] ?? NOTHING,
+    ]);
+    const fresh: LoadedAgent = { ...agent, ...part.grantOf(new Map(entries)) };
+    current.set(id, { key, agent: fresh });
+    return fresh;
+  }
+
+  /** The hands of a turn's tools: those of servers as they were described when the turn began. */
+  function handsOf(effective: EffectiveAgent, local: Toolset): Toolset {
+    const entries = remote.get(effective.id)?.entries ?? [];
+    const tools = new Map<string, Tool>();
+    for (const definition of effective.tools) {
+      const tool =
+        definition.remote === undefined
+          ? local.get(definition.name)
+          : entries
+              .filter(({ alias, name }) => (alias ?? name) === definition.group)
+              .map((entry) => servers.hand(entry, definition))
+              .find((one) => one !== undefined);
+      if (tool !== undefined) tools.set(definition.name, tool);
+    }
+    return tools;
+  }
+
+  return {
+    known: (id) => current.get(id)?.agent ?? loaded.get(id),
+    now,
+    source(make, agentNamed) {
+      if (remote.size === 0) return make((id) => loaded.get(id));
+      const sources = new BoundedMap<LoadedAgent, AgentSource>(MOST_STATES);
+      const latest = make((id) => current.get(id)?.agent ?? loaded.get(id));
+      const toolsets = new WeakMap<EffectiveAgent, Toolset>();
+
+      const sourceOf = (agent: LoadedAgent): AgentSource => {
+        let source = sources.get(agent);
+        if (source === undefined)
+          sources.set(agent, (source = make((id) => (id === agent.frame.id ? agent : loaded.get(id)))));
+        return source;
+      };
+      const begin = (meta: ConversationMeta, conversation: Conversation, agent: LoadedAgent | undefined) => {
+        const assembled = (agent === undefined ? latest : sourceOf(agent)).assemble(meta, conversation);
+        return isPromise(assembled)
+          ? assembled.then((one) => withChanges(one, conversation.agent))
+          : withChanges(assembled, conversation.agent);
+      };
+      return {
+        assemble(meta, conversation) {
+          const agent = now(agentNamed(meta.agent));
+          return isPromise(agent)
+            ? agent.then((one) => begin(meta, conversation, one))
+            : begin(meta, conversation, agent);
+        },
+        tools(effective) {
+          let tools = toolsets.get(effective);
+          if (tools === undefined) toolsets.set(effective, (tools = handsOf(effective, latest.tools(effective))));
+          return tools;
+        },
+      };
+    },
+  };
+}
+
+type VersionedGroup = ToolGroup & { readonly version: number };
+const NOTHING: ToolGroup = { locked: false, tools: [] };
+
+/** Puts on record what became of the tools of servers since the turn before. */
+function withChanges(assembled: Assembled, before: EffectiveAgent | undefined): Assembled {
+  const changes = before === undefined ? [] : toolChanges(before, assembled.agent);
+  if (changes.length === 0) return assembled;
+  return {
+    ...assembled,
+    facts: [...assembled.facts, ...changes.map((payload) => ({ type: 'tool.changed' as const, payload }))],
+  };
+}
