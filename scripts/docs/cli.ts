@@ -18,10 +18,16 @@ export function renderCliDoc(): string {
   const exits = Object.values(EXIT_CODES).map(({ code: number, about }) => [String(number), about]);
   return [
     INTRODUCTION,
-    ...program.commands.map((one) => `## treadle ${one.name()}\n\n\`\`\`text\n${helpOf(one)}\n\`\`\`\n`),
+    ...program.commands.map((one) => sectionOf(one, '##', 'treadle')),
     `## Exit codes\n\nFor scripts. A number never changes its meaning.\n\n${table(['Code', 'Means'], exits)}`,
     `## Environment\n\n${environmentOf(helpOf(program))}`,
   ].join('\n');
+}
+
+function sectionOf(command: Command, mark: string, before: string): string {
+  const name = `${before} ${command.name()}`;
+  const below = command.commands.map((one) => `\n${sectionOf(one, `${mark}#`, name)}`);
+  return `${mark} ${name}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n${below.join('')}`;
 }
 
 export function helpOf(command: Command): string {

@@ -15,7 +15,26 @@ export interface Person {
   ask(prompt: string, draft?: string): Promise<string | undefined>;
 }
 
-type Words = Omit<Answer, 'request' | 'by'>;
+/** What a person decides of one question. */
+export type Words = Omit<Answer, 'request' | 'by'>;
+
+/** Something that a person is asked, wherever the run is. */
+export interface Question {
+  readonly kind: HeldRequest['kind'];
+  readonly question: string;
+  readonly choices?: readonly string[] | undefined;
+  /** The tool of an action, and exactly what would run. */
+  readonly name?: string | undefined;
+  readonly arguments?: Json | undefined;
+  readonly gate?: string | undefined;
+}
+
+export function questionOf(request: HeldRequest, turn: Turn): Question {
+  const action = turn.current?.actions.find((one) => one.action.id === request.action)?.action;
+  const { kind, question, choices, gate } = request;
+  // What the answer binds to: what would run, after every gate.
+  return { kind, question, choices, gate, name: action?.name, arguments: request.arguments ?? action?.arguments };
+}
 
 /**
  * Puts every open request to the person, in order, and their answers on record.
@@ -31,10 +50,10 @@ export async function askRequests(
   const { turn } = conversation;
   if (turn === undefined) return true;
   for (const request of openRequests(turn)) {
-    person.screen.lines(...requestLines(request, turn, person), '');
+    const question = questionOf(request, turn);
+    person.screen.lines(...questionLines(question, person), '');
     for (let isAnswered = false; !isAnswered;) {
-      const words =
-        request.kind === 'input' ? await askQuestion(request, person) : await askApproval(request, turn, person);
+      const words = await decide(question, person);
       if (words === undefined) return false;
       try {
         await conversations.answer(conversation.id, { request: request.request, by, ...words });
@@ -53,12 +72,13 @@ export async function askRequests(
   return true;
 }
 
+/** What a person says to it; undefined when they leave. */
+export async function decide(question: Question, person: Person): Promise<Words | undefined> {
+  return question.kind === 'input' ? askQuestion(question, person) : askApproval(question, person);
+}
+
 /** What is asked and, for an action, exactly what would run. */
-export function requestLines(
-  request: HeldRequest,
-  turn: Turn,
-  { colors, columns }: Pick<Person, 'colors' | 'columns'>,
-): string[] {
+export function questionLines(request: Question, { colors, columns }: Pick<Person, 'colors' | 'columns'>): string[] {
   const bar = `  ${colors.yellow('│')} `;
   const body = (text: string, rest = ''): string[] =>
     wrap(text, { columns: columns() - 4, rest }).map((line) => bar + line);
@@ -76,19 +96,18 @@ export function requestLines(
     case 'plan':
       return [title('Go on with this plan?'), ...body(harmless(request.question))];
     case 'action': {
-      const action = turn.current?.actions.find((one) => one.action.id === request.action)?.action;
-      // What the answer binds to: what would run, after every gate.
-      const what = exact(request.arguments ?? action?.arguments ?? null)
+      const { name = '' } = request;
+      const what = exact(request.arguments ?? null)
         .split('\n')
         .flatMap((line) => body(line, '    '));
-      const why = request.question.startsWith(`Allow ${action?.name ?? ''} `) ? [] : body(harmless(request.question));
+      const why = request.question.startsWith(`Allow ${name} `) ? [] : body(harmless(request.question));
       const by = request.gate === undefined ? [] : [bar + colors.dim(`asked by ${request.gate}`)];
-      return [title(`${action?.name ?? 'An action'} wants to run`), ...what, ...why, ...by];
+      return [title(`${name === '' ? 'An action' : name} wants to run`), ...what, ...why, ...by];
     }
   }
 }
 
-async function askApproval(request: HeldRequest, turn: Turn, person: Person): Promise<Words | undefined> {
+async function askApproval(request: Question, person: Person): Promise<Words | undefined> {
   const isPlan = request.kind === 'plan';
   const { colors } = person;
   const keys = isPlan ? 'y/N' : 'y/N/e';
@@ -121,7 +140,7 @@ async function askApproval(request: HeldRequest, turn: Turn, person: Person): Pr
         if (isPlan) break;
         const given = tryParseJson(rest);
         if (given.ok) return { decision: 'edit', arguments: given.value };
-        const edited = await askEdit(rest === '' ? argumentsOf(request, turn) : rest, person);
+        const edited = await askEdit(rest === '' ? JSON.stringify(request.arguments ?? {}) : rest, person);
         if (edited === undefined) return undefined;
         if (edited !== 'unchanged') return { decision: 'edit', arguments: edited.value };
         continue;
@@ -149,7 +168,7 @@ async function askEdit(draft: string, person: Person): Promise<{ readonly value:
   }
 }
 
-async function askQuestion({ choices = [] }: HeldRequest, person: Person): Promise<Words | undefined> {
+async function askQuestion({ choices = [] }: Question, person: Person): Promise<Words | undefined> {
   const hint = choices.length === 0 ? '' : ` ${person.colors.dim(`[1-${choices.length}, or words]`)}`;
   for (;;) {
     const typed = await person.ask(`  ${person.colors.yellow('answer')}${hint} `);
@@ -178,11 +197,6 @@ export function isNoChoice(text: string, choices: readonly string[]): boolean {
     (number < 1 || number > choices.length) &&
     !choices.includes(text.trim())
   );
-}
-
-function argumentsOf(request: HeldRequest, turn: Turn): string {
-  const asked = turn.current?.actions.find((one) => one.action.id === request.action)?.action.arguments;
-  return JSON.stringify(request.arguments ?? asked ?? {});
 }
 
 function say({ screen, colors, columns }: Person, text: string): void {

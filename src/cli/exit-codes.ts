@@ -1,4 +1,5 @@
 import type { TreadleError } from '../base/errors.ts';
+import type { ClientError } from '../client/client-error.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import { statusOf } from '../domain/run.ts';
 import { statusKind, type EndStatus, type StopKind } from '../domain/status.ts';
@@ -12,6 +13,7 @@ export const EXIT_CODES = {
   denied: { code: 4, about: 'a gate or a person refused: the answer, a model call or the plan' },
   waiting: { code: 5, about: 'the run waits for a person; `treadle resume` goes on' },
   stopped: { code: 6, about: 'somebody else stopped the run; `treadle resume` goes on' },
+  unreachable: { code: 69, about: 'the server cannot be reached, or cannot answer just now; try again later' },
   bug: { code: 70, about: 'a fault of Treadle itself' },
   log: { code: 74, about: 'the log cannot be read or written, or the output cannot be written' },
   busy: { code: 75, about: 'another process has the run or the log; try again later' },
@@ -44,6 +46,14 @@ export function endOutcome({ status, stop }: { readonly status: EndStatus; reado
   if (status === 'stopped') return 'stopped';
   if (status === 'plan_rejected' || stop === 'gate' || stop === 'rejected') return 'denied';
   return stop === 'limit' ? 'limit' : 'error';
+}
+
+/** How a command ends that a server refused, or could not be asked. */
+export function clientOutcome({ code, status }: ClientError): Outcome {
+  if (code === 'run_awaiting_input') return 'waiting';
+  if (code === 'run_timeout') return 'timeout';
+  if (code === 'invalid_option' || code === 'redirect_refused') return 'usage';
+  return status === 0 || status === 429 || status >= 500 ? 'unreachable' : 'usage';
 }
 
 /** How a command ends that threw a mistake of its caller, or of the world around it. */

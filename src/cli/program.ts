@@ -7,6 +7,7 @@ import type { ResumeOptions } from './commands/resume.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
 import { exitCodeTable, type Outcome } from './exit-codes.ts';
+import { addRuns } from './runs-program.ts';
 
 /** Takes what a command came out with. */
 type Finish = (outcome: Outcome) => void;
@@ -17,6 +18,8 @@ ${exitCodeTable()}
 
 Environment
   TREADLE_DATA          where runs are kept, instead of .treadle here
+  TREADLE_URL           the server that runs, inspect and others speak to
+  TREADLE_API_KEY       the key for it
   NO_COLOR              no colours
   TREADLE_DEBUG         the same as --debug
   ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY, …
@@ -129,6 +132,8 @@ export function createProgram(context: Context, version: string, finish: Finish)
       const { list } = await import('./commands/list.ts');
       finish(await list(context, options));
     });
+
+  addRuns(program, context, finish);
 
   add(program, 'check', 'say what is wrong with bundles, and what their agents have', [
     'treadle check agents/*.yaml',

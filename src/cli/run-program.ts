@@ -45,7 +45,7 @@ export async function runProgram(given: readonly string[], version: string, cont
   });
   const { terminal, environment } = context;
   const debug = wantsDebug(given, environment);
-  for (const command of [program, ...program.commands]) quietly(command, terminal);
+  quietly(program, terminal);
   try {
     if (given.length === 0) program.outputHelp();
     else await program.parseAsync(given, { from: 'user' });
@@ -57,12 +57,13 @@ export async function runProgram(given: readonly string[], version: string, cont
 }
 
 /** Commander throws instead of ending the process, writes where we write, and leaves it to us to say what is wrong. */
-function quietly(command: Command, { out, err }: Terminal): void {
+function quietly(command: Command, terminal: Terminal): void {
   command.exitOverride().configureOutput({
-    writeOut: (text) => void out.write(text),
-    writeErr: (text) => void err.write(text),
+    writeOut: (text) => void terminal.out.write(text),
+    writeErr: (text) => void terminal.err.write(text),
     outputError: () => undefined,
   });
+  for (const one of command.commands) quietly(one, terminal);
 }
 
 function usageError({ code, message }: CommanderError, program: Command): TreadleError {

@@ -6,7 +6,7 @@ import { ago, oneLine, widthOf } from './text.ts';
 
 /** Runs as a table: id, how it stands, when, agent, the first words. */
 export function runTable(
-  rows: readonly ConversationRow[],
+  rows: readonly Pick<ConversationRow, 'id' | 'status' | 'updatedAt' | 'agent' | 'title'>[],
   { colors, columns, now }: { readonly colors: Colors; readonly columns: number; readonly now: number },
 ): string[] {
   const cells = rows.map(

@@ -15,15 +15,12 @@ export interface StoryOptions {
   readonly columns: number;
 }
 
+/** What is told of the run itself. */
+export type StoryOf = Pick<ConversationRow, 'id' | 'agent' | 'bundle' | 'status' | 'createdAt'>;
+
 /** A run from its first word to its last, for reading: who said what, what was done, who allowed it, what it cost. */
-export function story(row: ConversationRow, entries: readonly Entry[], options: StoryOptions): string[] {
-  const { colors, columns } = options;
-  const about = `${row.agent} · ${row.status} · ${isoTime(row.createdAt).slice(0, 16).replace('T', ' ')} UTC`;
-  const lines = [
-    colors.bold(row.id),
-    ...wrap(harmless(about), { columns }),
-    ...wrap(harmless(row.bundle), { columns }).map((line) => colors.dim(line)),
-  ];
+export function story(row: StoryOf, entries: readonly Entry[], options: StoryOptions): string[] {
+  const lines = storyHead(row, options);
   if (entries.length === 0) return [...lines, '', '  Nothing was said yet.'];
   for (const entry of entries) {
     const told = tellEntry(entry, entries, options);
@@ -35,7 +32,20 @@ export function story(row: ConversationRow, entries: readonly Entry[], options: 
   return lines;
 }
 
-function tellEntry(entry: Entry, entries: readonly Entry[], options: StoryOptions): string[] {
+export function storyHead(
+  { id, agent, bundle, status, createdAt }: StoryOf,
+  { colors, columns }: StoryOptions,
+): string[] {
+  const about = `${agent} · ${status} · ${isoTime(createdAt).slice(0, 16).replace('T', ' ')} UTC`;
+  return [
+    colors.bold(id),
+    ...wrap(harmless(about), { columns }),
+    ...wrap(harmless(bundle), { columns }).map((line) => colors.dim(line)),
+  ];
+}
+
+/** One entry, as lines. */
+export function tellEntry(entry: Entry, entries: readonly Entry[], options: StoryOptions): string[] {
   const { colors, columns } = options;
   const body = (text: string, dim = false): string[] =>
     wrap(harmless(text), { columns, first: '  ' }).map((line) => (dim ? colors.dim(line) : line));

@@ -1,6 +1,6 @@
 import { commandName } from './command-name.ts';
 import { openRequests, type Conversation } from '../domain/conversation.ts';
-import { requestLines } from './approval.ts';
+import { questionLines, questionOf } from './approval.ts';
 import { shortId } from './open.ts';
 import type { Colors } from './terminal.ts';
 import { harmless } from './text.ts';
@@ -19,7 +19,7 @@ export function waitingLines(
   const requests = openRequests(turn);
   const command = `${commandName()} resume ${shortId(id)}${data === undefined ? '' : ` --data ${quoted(data)}`}`;
   const lines = [`Run ${id} waits for a person:`, ''];
-  for (const request of requests) lines.push(...requestLines(request, turn, { colors, columns }), '');
+  for (const request of requests) lines.push(...questionLines(questionOf(request, turn), { colors, columns }), '');
   lines.push('Go on with');
   for (const { request, kind, choices } of requests) {
     if (kind === 'input')
@@ -29,6 +29,6 @@ export function waitingLines(
   return lines;
 }
 
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -3,9 +3,9 @@ import { randomIds } from '../base/ids.ts';
 import { baseAddress, checkKey, segment } from './address.ts';
 import { ClientError } from './client-error.ts';
 import { createRun, RUNS, type ChangeOptions, type Run } from './run.ts';
-import { asListed, asSnapshot } from './shapes.ts';
+import { asListed, asPage, asSnapshot } from './shapes.ts';
 import { createTransport, type Fetch } from './transport.ts';
-import type { Attachment, Prompt, RunList, Snapshot, UsageRow } from './types.ts';
+import type { Attachment, Page, Prompt, RunList, Snapshot, UsageRow } from './types.ts';
 
 export interface ClientOptions {
   /** Where the server is, such as `https://treadle.example`. Plain HTTP is taken for this machine only. */
@@ -56,12 +56,23 @@ export interface RunQuery {
   readonly limit?: number | undefined;
 }
 
+export interface PageQuery {
+  readonly cursor?: string | undefined;
+  /** 1 to 100, 50 when absent. */
+  readonly limit?: number | undefined;
+  readonly order?: 'asc' | 'desc' | undefined;
+  /** `messages` leaves out how answers came about. */
+  readonly view?: 'all' | 'messages' | undefined;
+}
+
 export interface Client {
   /** Starts a run. Nothing waits: it goes on whether or not anybody reads. */
   create(run: NewRun, options?: ChangeOptions & ReadOptions): Promise<Run>;
   /** A run that exists: to read it, answer it, steer it. Nothing is asked of the server yet. */
   run(id: string, options?: ReadOptions): Run;
   snapshot(id: string, options?: Pick<ChangeOptions, 'signal'>): Promise<Snapshot>;
+  /** One page of a run's entries: `run` reads them all, and those to come. */
+  page(id: string, query?: PageQuery): Promise<Page>;
   /** Newest first. */
   list(query?: RunQuery): Promise<RunList>;
   /** The facts of a run, in order. */
@@ -131,6 +142,10 @@ export function createClient(options: ClientOptions): Client {
       return handle(id, given);
     },
     snapshot,
+    async page(id, query = {}) {
+      const path = `${RUNS}/${segment(id)}/events`;
+      return asPage(await transport.send({ method: 'GET', path, query: { ...query } }));
+    },
     async list(query = {}) {
       return asListed<RunList>(await transport.send({ method: 'GET', path: RUNS, query: { ...query } }), 'runs');
     },

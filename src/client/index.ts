@@ -4,6 +4,7 @@ export {
   type Client,
   type ClientOptions,
   type NewRun,
+  type PageQuery,
   type ReadOptions,
   type RunQuery,
 } from './client.ts';

@@ -41,18 +41,19 @@ export async function list({ terminal, environment }: Context, options: ListOpti
   }
 }
 
-function parseLimit(text: string): number {
+/** A count. Throws `usage`. */
+export function parseLimit(text: string, place = '--limit'): number {
   const limit = /^\d+$/.test(text) ? Number(text) : 0;
   if (limit >= 1 && limit <= LIMIT_MAX) return limit;
   throw new TreadleError('usage', {
-    place: '--limit',
+    place,
     found: JSON.stringify(text),
     wanted: `a number from 1 to ${LIMIT_MAX}`,
   });
 }
 
-/** A status, or one of the words that stand for several. */
-function parseStatus(text: string): readonly RunStatus[] {
+/** A status, or one of the words that stand for several. Throws `usage`. */
+export function parseStatus(text: string): readonly RunStatus[] {
   const kinds: Readonly<Record<string, (status: RunStatus) => boolean>> = {
     working: (one) => statusKind(one) === 'working',
     waiting: (one) => statusKind(one).startsWith('waiting'),

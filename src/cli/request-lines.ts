@@ -1,0 +1,40 @@
+import { isoTime } from '../base/clock.ts';
+import { toJson } from '../base/json.ts';
+import type { RunRequest, Snapshot } from '../client/index.ts';
+import { questionLines, type Question } from './approval.ts';
+import { commandName } from './command-name.ts';
+import { shortId } from './open.ts';
+import type { StoryOptions } from './story.ts';
+import { quoted } from './waiting.ts';
+import { harmless } from './text.ts';
+
+export function asQuestion({ kind, question, choices, name, arguments: given, gate }: RunRequest): Question {
+  return { kind, question, choices, name, gate, ...(given !== undefined && { arguments: toJson(given) }) };
+}
+
+/** What a run on a server waits for, and the commands that answer it. */
+export function requestLines(
+  request: RunRequest,
+  { id: runId }: Pick<Snapshot, 'id'>,
+  { colors, columns }: StoryOptions,
+): string[] {
+  const { id, kind, run, agentPath, expiresAt, choices, decisions } = request;
+  const command = `${commandName()} runs`;
+  const target = `${shortId(runId)} ${quoted(id)}`;
+  const from = run === runId ? [] : [`    asked by ${harmless(agentPath)} in ${shortId(run)}`];
+  const until = expiresAt === undefined ? [] : [`    until ${isoTime(Date.parse(expiresAt)).slice(0, 19)} UTC`];
+  const how =
+    kind === 'input'
+      ? [`${command} reply ${target} ${quoted(harmless(choices?.[0] ?? 'your answer'))}`]
+      : [
+          `${command} approve ${target}`,
+          `${command} reject ${target} --note "why not"`,
+          ...(decisions.includes('edit') ? [`${command} edit ${target} '{…}'`] : []),
+        ];
+  return [
+    '',
+    ...questionLines(asQuestion(request), { colors, columns: () => columns }),
+    ...[...from, ...until].map((line) => colors.dim(line)),
+    ...how.map((line) => `    ${line}`),
+  ];
+}
