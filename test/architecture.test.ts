@@ -23,6 +23,8 @@ const synchronous = /^src\/(domain\/|assembly\/|loop\/next\.ts$)/;
 const source = /^(src|web)\/.*(?<!\.test)\.tsx?$/;
 const testFile = /^test\/|\.test\.tsx?$/;
 const vagueNames = /^(utils?|helpers?|common|misc)$/;
+/** The words of another protocol stand on its wire as they are. */
+const foreignWords = /^src\/http\/ag-ui\//;
 const synonyms: Readonly<Record<string, string>> = {
   veto: 'deny',
   guardrail: 'gate',
@@ -154,7 +156,7 @@ function walk(tree: ts.SourceFile, file: string, say: (position: number, message
   const active = bans.filter(({ where = source, except }) => where.test(file) && !except?.test(file));
   const visit = (node: ts.Node): void => {
     for (const ban of active) if (ban.finds(node)) say(node.getStart(tree), ban.say);
-    if (source.test(file) && (ts.isIdentifier(node) || ts.isPrivateIdentifier(node))) {
+    if (source.test(file) && !foreignWords.test(file) && (ts.isIdentifier(node) || ts.isPrivateIdentifier(node))) {
       const [synonym] = wordsOf(node.text).filter((word) => Object.hasOwn(synonyms, word));
       if (synonym) say(node.getStart(tree), `says ${synonym} in \`${node.text}\`. Our word is ${synonyms[synonym]}`);
     }

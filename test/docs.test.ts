@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import type { Command } from 'commander';
 import { pages } from '../scripts/docs/pages.ts';
 import { documentedProgram } from '../scripts/docs/cli.ts';
 import { OBSERVATION_CODES, TURN_CODES } from '../scripts/docs/log-codes.ts';
@@ -151,6 +152,15 @@ test('every built-in tool is documented, and no other', () => {
 });
 
 const program = documentedProgram();
+const allCommands = commandsOf(program, 'treadle');
+
+/** Every command by its whole name, those of a group too. */
+function commandsOf(above: Command, before: string): readonly { readonly name: string; readonly command: Command }[] {
+  return above.commands.flatMap((command) => {
+    const name = `${before} ${command.name()}`;
+    return [{ name, command }, ...commandsOf(command, name)];
+  });
+}
 
 test('every command and option is documented, and no other', () => {
   const text = page('cli.md');
@@ -159,13 +169,10 @@ test('every command and option is documented, and no other', () => {
     headings(text, 2).filter((heading) => heading.startsWith('treadle ')),
     commands.map((name) => `treadle ${name}`),
   );
-  for (const command of program.commands) {
-    const [, help = ''] = new RegExp(`^## treadle ${command.name()}\\n(.*?)(?=^## )`, 'ms').exec(text) ?? [];
+  for (const { name, command } of allCommands) {
+    const [, help = ''] = new RegExp(`^##+ ${name}\\n(.*?)(?=^##+ )`, 'ms').exec(text) ?? [];
     for (const { long } of command.options)
-      assert.ok(
-        help.includes(`  ${long ?? ''} `) || help.includes(`, ${long ?? ''} `),
-        `${command.name()} ${long ?? ''}`,
-      );
+      assert.ok(help.includes(`  ${long ?? ''} `) || help.includes(`, ${long ?? ''} `), `${name} ${long ?? ''}`);
   }
   assert.deepEqual(
     bare(firstCells(texts.get('README.md') ?? '', 'Command line')).map((cell) => cell.split(' ')[1]),
@@ -179,7 +186,7 @@ test('every command and option is documented, and no other', () => {
 test('every command and option that prose names exists', () => {
   const commands = new Set([...program.commands.map((command) => command.name()), 'help']);
   const options = new Set([
-    ...[program, ...program.commands].flatMap((command) => command.options.map(({ long }) => long ?? '')),
+    ...[program, ...allCommands.map((one) => one.command)].flatMap((one) => one.options.map(({ long }) => long ?? '')),
     ...['--help', '--version', '--check'],
     ...[...read('bench/run.ts').matchAll(/--[a-z]+/g)].map(([option]) => option),
   ]);
