@@ -18,6 +18,8 @@ export interface Timeline {
   readonly turns: number;
   readonly grammar: EffectiveAgent['grammar'];
   readonly last: FactType | undefined;
+  /** It has begun other runs. */
+  readonly delegated: boolean;
 }
 
 export type Body<R extends EntryRole = EntryRole> = { [K in R]: Omit<EntryOf<K>, keyof Placed> }[R];

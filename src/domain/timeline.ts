@@ -18,6 +18,7 @@ export const emptyTimeline: Timeline = {
   turns: 0,
   grammar: 'native',
   last: undefined,
+  delegated: false,
 };
 
 /** Every entry, in order. */
@@ -147,7 +148,12 @@ export function project(before: Timeline, fact: Fact): Timeline {
         `${names(fact.payload.tools)} can be used again: the account ${fact.payload.account} is connected.`,
       );
     case 'subagent.started':
-      return notice(timeline, fact, 'subagent', `${fact.payload.agent} began to work on ${fact.payload.conversation}.`);
+      return notice(
+        { ...timeline, delegated: true },
+        fact,
+        'subagent',
+        `${fact.payload.agent} began to work on ${fact.payload.conversation}.`,
+      );
     case 'subagent.ended':
       return notice(timeline, fact, 'subagent', `${fact.payload.conversation} ended: ${fact.payload.status}.`);
     case 'plan.request':

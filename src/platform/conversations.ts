@@ -1,35 +1,14 @@
 import { TreadleError } from '../base/errors.ts';
-import type { Json } from '../base/json.ts';
-import { utf8Length } from '../base/text.ts';
-import type { Part } from '../domain/content.ts';
-import { isBlank } from '../base/text.ts';
-import { openRequests, type Conversation, type HeldRequest } from '../domain/conversation.ts';
-import type { Fact, FactPayload } from '../domain/event.ts';
+import type { Conversation } from '../domain/conversation.ts';
+import type { Fact } from '../domain/event.ts';
 import type { ConversationMeta, ConversationRow, Log } from '../kernel/ports.ts';
 import type { LoopPorts } from '../loop/work.ts';
+import { checkedAnswer, type Answer } from './answers.ts';
+import { checkedMessage, type Message } from './messages.ts';
 import type { DriveOptions, Worker } from './worker.ts';
 
-export interface Message {
-  readonly text: string;
-  readonly attachments?: readonly Part[];
-  /** `message` when absent. */
-  readonly mode?: 'message' | 'followup' | 'steer';
-  readonly userId?: string;
-  /** Said once, however often it is sent: the same key gives the same fact. */
-  readonly key?: string;
-}
-
-export interface Answer {
-  readonly request: string;
-  readonly decision: 'allow' | 'reject' | 'edit' | 'reply';
-  /** The new arguments of an `edit`. */
-  readonly arguments?: Json;
-  /** The words of a `reply`. */
-  readonly text?: string;
-  /** A reason for the model. */
-  readonly note?: string;
-  readonly by: string;
-}
+export type { Answer } from './answers.ts';
+export type { Message } from './messages.ts';
 
 /** Conversations as programs use them: start, say, drive, answer, stop, read. */
 export interface Conversations {
@@ -67,9 +46,6 @@ export interface ConversationsOptions {
   readonly agentNamed: (name: string | undefined) => string;
 }
 
-/** Bytes of one message. A larger text belongs into an attachment or a tool. */
-const MESSAGE_BYTES_MAX = 1_000_000;
-
 export function createConversations({ ports, worker, bundle, agentNamed }: ConversationsOptions): Conversations {
   const { log, bus, clock, ids } = ports;
 
@@ -91,23 +67,6 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
     return fact;
   }
 
-  /** A person's slip is told to that person, who can put it right; the model would only see that its action was refused. */
-  function checkEdit(
-    { turn }: Conversation,
-    { request, decision, arguments: given }: FactPayload<'hitl.responded'>,
-  ): void {
-    const id = turn?.requests.find((one) => one.request === request)?.action;
-    const name = turn?.current?.actions.find((one) => one.action.id === id)?.action.name;
-    if (turn === undefined || name === undefined || decision !== 'edit' || given === undefined) return;
-    const problems = ports.agents.tools(turn.agent).get(name)?.validate(given) ?? [];
-    if (problems.length > 0)
-      throw new TreadleError('answer_invalid', {
-        place: request,
-        found: problems.join('; '),
-        wanted: `arguments that ${name} takes`,
-      });
-  }
-
   return {
     async start({ agent, userId = 'local', tenant = 'local' } = {}) {
       const name = agentNamed(agent);
@@ -123,33 +82,15 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
       await log.create(meta);
       return meta;
     },
-    async say(id, { text, attachments, mode = 'message', userId, key }) {
+    async say(id, message) {
       await find(id);
-      if (typeof text !== 'string')
-        throw new TreadleError('input_invalid', {
-          found: `a text that is ${typeof text}`,
-          wanted: 'a message: { text: … }',
-        });
-      const payload: FactPayload<'io.input'> = { text: text.toWellFormed(), mode };
-      if (attachments !== undefined) payload.attachments = [...attachments];
-      if (userId !== undefined) payload.userId = userId;
-      checkMessage(payload);
-      if (!bus.isGated('before:io.input')) return post(id, { type: 'io.input', payload, key });
-      const judged = await bus.ask('before:io.input', payload, { conversation: await folded(id), agent: undefined });
-      if (judged.outcome !== 'allow') {
-        throw new TreadleError('input_invalid', {
-          place: judged.denial?.gate ?? judged.holds[0]?.gate,
-          found: 'a message that was refused',
-          hint: judged.denial?.reason ?? judged.holds[0]?.question,
-        });
-      }
-      return post(id, { type: 'io.input', payload: judged.payload, key });
+      const payload = await checkedMessage(message, bus, () => folded(id));
+      return post(id, { type: 'io.input', payload, key: message.key });
     },
     drive: async (id, options) => worker.drive(await find(id), options),
     async answer(id, answer) {
       const conversation = await folded(id);
-      const payload = checkedAnswer(conversation, answer);
-      checkEdit(conversation, payload);
+      const payload = checkedAnswer(conversation, answer, ports.agents);
       const { fact } = await log.post(id, {
         type: 'hitl.responded',
         payload,
@@ -197,64 +138,4 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
     find,
     list: async (query = {}) => log.list({ limit: 50, ...query }),
   };
-}
-
-function checkMessage({ text, attachments }: FactPayload<'io.input'>): void {
-  if (isBlank(text) && (attachments?.length ?? 0) === 0)
-    throw new TreadleError('input_invalid', { found: 'an empty message', wanted: 'some text or an attachment' });
-  const size = utf8Length(text);
-  if (size > MESSAGE_BYTES_MAX)
-    throw new TreadleError('input_invalid', {
-      found: `a message of ${size} bytes`,
-      wanted: `at most ${MESSAGE_BYTES_MAX}`,
-    });
-}
-
-function checkedAnswer(conversation: Conversation, answer: Answer): FactPayload<'hitl.responded'> {
-  const { turn } = conversation;
-  const request = turn?.requests.find((one) => one.request === answer.request);
-  if (turn === undefined || request === undefined) {
-    const open = turn === undefined ? [] : openRequests(turn);
-    throw new TreadleError('request_unknown', {
-      found: JSON.stringify(answer.request),
-      wanted: open.length === 0 ? 'an open request; none is open' : open.map((one) => one.request).join(' or '),
-    });
-  }
-  if (request.cancelled !== undefined)
-    throw new TreadleError('request_answered', {
-      place: answer.request,
-      found: `a request that was ${request.cancelled}`,
-    });
-  const problem = misfit(request, answer);
-  if (problem !== undefined) throw new TreadleError('answer_invalid', { place: answer.request, ...problem });
-  const payload: FactPayload<'hitl.responded'> = { request: answer.request, decision: answer.decision, by: answer.by };
-  if (answer.arguments !== undefined) payload.arguments = answer.arguments;
-  if (answer.text !== undefined) payload.text = answer.text.toWellFormed();
-  if (answer.note !== undefined) payload.note = answer.note.toWellFormed();
-  return payload;
-}
-
-const DECISIONS: ReadonlySet<string> = new Set<Answer['decision']>(['allow', 'reject', 'edit', 'reply']);
-
-function misfit(
-  request: HeldRequest,
-  { decision, arguments: given, text }: Answer,
-): { readonly found: string; readonly wanted: string } | undefined {
-  if (!DECISIONS.has(decision)) return { found: `the decision ${decision}`, wanted: 'allow, reject, edit or reply' };
-  if (request.kind === 'input') {
-    if (decision !== 'reply' && decision !== 'reject')
-      return { found: decision, wanted: 'reply or reject: it is a question' };
-    return decision === 'reply' && (text === undefined || isBlank(text))
-      ? { found: 'a reply without words', wanted: 'some text' }
-      : undefined;
-  }
-  if (decision === 'reply')
-    return {
-      found: 'reply',
-      wanted: request.kind === 'plan' ? 'allow or reject' : 'allow, reject or edit: it is an approval',
-    };
-  if (decision === 'edit' && request.kind === 'plan') return { found: 'edit', wanted: 'allow or reject' };
-  return decision === 'edit' && given === undefined
-    ? { found: 'an edit without arguments', wanted: 'the new arguments' }
-    : undefined;
 }

@@ -1,18 +1,13 @@
-import { randomIds, type IdSource } from '../base/ids.ts';
-import { systemClock, type Clock } from '../base/clock.ts';
-import { TreadleError } from '../base/errors.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Bus } from '../kernel/bus.ts';
-import { createBus } from '../kernel/bus.ts';
-import { install, type Manifest, type Plugin } from '../kernel/plugin.ts';
+import type { Manifest, Plugin } from '../kernel/plugin.ts';
 import type { Log, Logger, ModelSource } from '../kernel/ports.ts';
-import type { LoopPorts } from '../loop/work.ts';
-import { shippedPlugins } from '../plugins/shipped.ts';
-import { chooseModel, withChosenModel, type ChosenModel } from './auto-model.ts';
-import { builtinGroups } from './builtins.ts';
+import type { ChosenModel } from './auto-model.ts';
 import { createConversations, type Conversations } from './conversations.ts';
-import { processEnvironment, type Environment } from './environment.ts';
-import { loadBundle, type LoadedBundle, type Notice } from './load.ts';
-import { createWorker } from './worker.ts';
+import type { Environment } from './environment.ts';
+import type { LoadedBundle, Notice } from './load.ts';
+import { openBundle } from './open-bundle.ts';
 
 export interface PlatformOptions {
   /** The bundle's file. */
@@ -45,70 +40,28 @@ export interface Platform {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-
-/** The composition root: the one place where the loop, the adapters and the plugins meet. Throws what loading a bundle throws. */
+/** One bundle and its log: the door for programs and the command line. Throws what loading a bundle throws. */
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
-  const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
-  const plugins = [...shippedPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
-  const bundle = await loadBundle(options.bundle, {
-    environment,
-    builtins: builtinGroups,
-    plugins: new Map(plugins.map((one) => [one.id, one.config])),
-    clock,
-    logger,
-  });
-  const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
-  const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
-  const installed = bundle.plugins.map(({ id, config, priority }) => {
-    const plugin = plugins.find((one) => one.id === id);
-    if (plugin === undefined) throw new TreadleError('bundle_unknown_name', { place: 'plugins.active', found: id });
-    return install(plugin, config, { bus, clock, logger, priority });
-  });
-  const ports: LoopPorts = {
-    log,
-    bus,
-    clock,
-    ids,
-    models,
-    logger,
-    agents: withChosenModel(bundle.agentSource(), chosen),
-    blocks: installed.flatMap((one) => [...one.blocks]).sort(([left], [right]) => (left < right ? -1 : 1)),
-  };
-  const worker = createWorker(ports);
+  const opened = await openBundle(options);
+  const { loaded, ports, worker } = opened;
   let closed = false;
   return {
-    bundle,
-    notices: bundle.notices,
-    manifests: installed.map((one) => one.manifest),
-    model: chosen,
-    bus,
+    bundle: loaded,
+    notices: loaded.notices,
+    manifests: opened.manifests,
+    model: opened.model,
+    bus: opened.bus,
     conversations: createConversations({
       ports,
       worker,
       bundle: options.bundle,
-      agentNamed: (name) => bundle.agentNamed(name),
+      agentNamed: (name) => loaded.agentNamed(name),
     }),
     async close({ drainMs = 10_000 } = {}) {
       if (closed) return;
       closed = true;
-      await worker.stop(drainMs);
-      for (const one of installed) one.uninstall();
-      await bundle.close();
-      await log.close();
+      await opened.close(drainMs);
+      await options.log.close();
     },
   };
-}
-
-/** Plugins may come from JavaScript, where nobody has checked their shape. */
-function checkedPlugin(plugin: Plugin): Plugin {
-  const given: Partial<Plugin> = plugin;
-  const missing = (['id', 'config', 'setup'] as const).filter((key) => given[key] === undefined);
-  if (missing.length === 0) return plugin;
-  throw new TreadleError('plugin_failed', {
-    place: given.id ?? 'a plugin without an id',
-    found: `no ${missing.join(' and no ')}`,
-    wanted: 'id, config (a zod schema) and setup',
-    hint: 'write it with definePlugin',
-  });
 }

@@ -1,8 +1,7 @@
 import { TreadleError } from '../../base/errors.ts';
+import type { Scope } from '../../kernel/stores.ts';
 
-/** `read` looks, `run` starts, speaks, refuses and stops, `approve` says yes. `admin` is all of them, for every run of the tenant. */
-export const SCOPES = ['read', 'run', 'approve', 'admin'] as const;
-export type Scope = (typeof SCOPES)[number];
+export type { Scope } from '../../kernel/stores.ts';
 
 /** Who asks. A `compute` caller is code in a sandbox: no run is any of its business. */
 export interface Caller {

@@ -1,0 +1,103 @@
+import { randomIds, type IdSource } from '../base/ids.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
+import { TreadleError } from '../base/errors.ts';
+import { createBus, type Bus } from '../kernel/bus.ts';
+import { install, type Manifest, type Plugin } from '../kernel/plugin.ts';
+import type { AccountStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { LoopPorts } from '../loop/work.ts';
+import { shippedPlugins } from '../plugins/shipped.ts';
+import { chooseModel, withChosenModel, type ChosenModel } from './auto-model.ts';
+import { builtinGroups } from './builtins.ts';
+import { processEnvironment, type Environment } from './environment.ts';
+import { loadBundle, type LoadedBundle } from './load.ts';
+import { createWorker, type Worker } from './worker.ts';
+
+export interface OpenBundleOptions {
+  /** The bundle's file. */
+  readonly bundle: string;
+  /** Variables for `${…}` in the bundle and for API keys; the process's own when absent. */
+  readonly environment?: Environment | undefined;
+  readonly log: Log;
+  readonly logger?: Logger | undefined;
+  readonly clock?: Clock | undefined;
+  readonly ids?: IdSource | undefined;
+  /** Further plugins, which a bundle may activate by id. */
+  readonly plugins?: readonly Plugin[] | undefined;
+  /** Instead of the real providers and the scripted model. */
+  readonly models?: ModelSource | undefined;
+  readonly selections?: SelectionStore | undefined;
+  readonly accounts?: AccountStore | undefined;
+}
+
+/** A bundle joined to the loop, the adapters and its plugins. The log is shared, and not its own. */
+export interface OpenBundle {
+  readonly loaded: LoadedBundle;
+  /** What each active plugin registered. */
+  readonly manifests: readonly Manifest[];
+  /** The model that `auto` stands for, where the bundle leaves it open. */
+  readonly model: ChosenModel | undefined;
+  readonly bus: Bus;
+  readonly ports: LoopPorts;
+  readonly worker: Worker;
+  /** Lets running slices finish for `drainMs`, then takes the plugins down and leaves the servers that it asks. */
+  close(drainMs: number): Promise<void>;
+}
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** The one place where the loop, the adapters and the plugins meet. Throws what loading a bundle throws. */
+export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle> {
+  const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
+  const plugins = [...shippedPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
+  const bundle = await loadBundle(options.bundle, {
+    environment,
+    builtins: builtinGroups,
+    plugins: new Map(plugins.map((one) => [one.id, one.config])),
+    clock,
+    logger,
+  });
+  const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
+  const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
+  const installed = bundle.plugins.map(({ id, config, priority }) => {
+    const plugin = plugins.find((one) => one.id === id);
+    if (plugin === undefined) throw new TreadleError('bundle_unknown_name', { place: 'plugins.active', found: id });
+    return install(plugin, config, { bus, clock, logger, priority });
+  });
+  const ports: LoopPorts = {
+    log,
+    bus,
+    clock,
+    ids,
+    models,
+    logger,
+    agents: withChosenModel(bundle.agentSource(options.selections, options.accounts), chosen),
+    blocks: installed.flatMap((one) => [...one.blocks]).sort(([left], [right]) => (left < right ? -1 : 1)),
+  };
+  const worker = createWorker(ports);
+  return {
+    loaded: bundle,
+    manifests: installed.map((one) => one.manifest),
+    model: chosen,
+    bus,
+    ports,
+    worker,
+    async close(drainMs) {
+      await worker.stop(drainMs);
+      for (const one of installed) one.uninstall();
+      await bundle.close();
+    },
+  };
+}
+
+/** Plugins may come from JavaScript, where nobody has checked their shape. */
+function checkedPlugin(plugin: Plugin): Plugin {
+  const given: Partial<Plugin> = plugin;
+  const missing = (['id', 'config', 'setup'] as const).filter((key) => given[key] === undefined);
+  if (missing.length === 0) return plugin;
+  throw new TreadleError('plugin_failed', {
+    place: given.id ?? 'a plugin without an id',
+    found: `no ${missing.join(' and no ')}`,
+    wanted: 'id, config (a zod schema) and setup',
+    hint: 'write it with definePlugin',
+  });
+}

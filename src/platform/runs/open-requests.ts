@@ -1,0 +1,82 @@
+import { isoTime } from '../../base/clock.ts';
+import { digest } from '../../base/digest.ts';
+import { toJson } from '../../base/json.ts';
+import { openRequests, type HeldRequest } from '../../domain/conversation.ts';
+import type { Asked, Entry } from '../../domain/entry.ts';
+import { entryAt, lengthOf, type Timeline } from '../../domain/timeline.ts';
+import type { ConversationMeta } from '../../kernel/ports.ts';
+import type { RunFold } from './folds.ts';
+import type { OpenRequest } from './snapshot.ts';
+
+/** A request as it stands in the timeline, where it stays when it is long settled. */
+export interface FoundRequest {
+  readonly asked: Asked;
+  readonly entry: Entry;
+}
+
+/** The decisions that people owe this run, in the order in which they were asked. */
+export function openRequestsOf(meta: ConversationMeta, { conversation, timeline }: RunFold): readonly OpenRequest[] {
+  const { turn } = conversation;
+  if (turn === undefined) return [];
+  const open = openRequests(turn);
+  if (open.length === 0) return [];
+  return open.map((request) => openRequest(meta, request, findRequest(timeline, request.request)));
+}
+
+/** The newest request of this id, open or not. */
+export function findRequest(timeline: Timeline, id: string): FoundRequest | undefined {
+  for (let position = lengthOf(timeline); position > 0; position--) {
+    const entry = entryAt(timeline, position);
+    const asked = entry === undefined ? undefined : askedIn(entry).findLast((one) => one.request === id);
+    if (entry !== undefined && asked !== undefined) return { asked, entry };
+  }
+  return undefined;
+}
+
+export function askedIn(entry: Entry): readonly Asked[] {
+  switch (entry.role) {
+    case 'action':
+    case 'plan':
+      return entry.data.requests;
+    case 'notice':
+      return entry.data.requests ?? [];
+    default:
+      return [];
+  }
+}
+
+/** What an answer is bound to: the very arguments, the steps of the plan, or the question with its choices. */
+export function requestDigest(request: HeldRequest, entry: Entry | undefined): string {
+  if (request.kind === 'action' && request.argumentHash !== undefined) return request.argumentHash;
+  const steps = entry?.role === 'plan' ? entry.data.steps : undefined;
+  const { kind, question, choices } = request;
+  return digest(toJson({ kind, question, choices, steps }));
+}
+
+const DECISIONS: Readonly<Record<OpenRequest['kind'], OpenRequest['decisions']>> = {
+  action: ['allow', 'reject', 'edit'],
+  plan: ['allow', 'reject'],
+  input: ['reply', 'reject'],
+};
+
+function openRequest(meta: ConversationMeta, request: HeldRequest, found: FoundRequest | undefined): OpenRequest {
+  const { kind, question, action, arguments: given, choices, deadline, gate } = request;
+  const entry = found?.entry;
+  return {
+    id: request.request,
+    kind,
+    question,
+    run: meta.id,
+    agentPath: meta.agentPath,
+    digest: requestDigest(request, entry),
+    askedAt: isoTime(found?.asked.at ?? meta.createdAt),
+    ...(action !== undefined && { action }),
+    ...(entry?.role === 'action' && { name: entry.data.name }),
+    ...(given !== undefined && { arguments: given }),
+    ...(entry?.role === 'plan' && { plan: entry.data.steps }),
+    ...(choices !== undefined && { choices }),
+    ...(deadline !== undefined && { expiresAt: isoTime(deadline) }),
+    ...(gate !== undefined && { gate }),
+    decisions: DECISIONS[kind],
+  };
+}
