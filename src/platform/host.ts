@@ -1,12 +1,24 @@
-import type { Clock } from '../base/clock.ts';
-import type { IdSource } from '../base/ids.ts';
-import type { TreadleEvent } from '../domain/event.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
+import { randomIds, type IdSource } from '../base/ids.ts';
+import { TreadleError } from '../base/errors.ts';
+import type { Passing } from '../domain/event.ts';
 import type { Plugin } from '../kernel/plugin.ts';
 import type { AccountStore, Engine, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { Environment } from './environment.ts';
-import type { LoadedBundle, Notice } from './load.ts';
+import type { Notice } from './load.ts';
+import { openBundle, type OpenBundle } from './open-bundle.ts';
+import { createPassing } from './passing.ts';
+import { createCursors } from './runs/cursor.ts';
+import { createFolds } from './runs/folds.ts';
 import type { Runs } from './runs/runs.ts';
+import { createRuns } from './runs/service.ts';
 import type { UsageLedger } from './runs/usage.ts';
+import { retire, type Retention } from './runs/retention.ts';
+import { servedBundles, type HostedAgent } from './served-bundles.ts';
+import { createSweep } from './sweep.ts';
+
+export type { HostedAgent } from './served-bundles.ts';
+export type { Retention } from './runs/retention.ts';
 
 export interface HostOptions {
   /** Files. The first one's default agent answers when nobody names one. */
@@ -15,41 +27,98 @@ export interface HostOptions {
   readonly log: Log;
   /** Signs cursors. The same one in every process that serves this log, or cursors do not pass from one to another. */
   readonly secret: string;
-  readonly environment?: Environment;
-  readonly logger?: Logger;
-  readonly clock?: Clock;
-  readonly ids?: IdSource;
-  readonly plugins?: readonly Plugin[];
-  readonly models?: ModelSource;
-  readonly selections?: SelectionStore;
-  readonly accounts?: AccountStore;
+  readonly environment?: Environment | undefined;
+  readonly logger?: Logger | undefined;
+  readonly clock?: Clock | undefined;
+  readonly ids?: IdSource | undefined;
+  readonly plugins?: readonly Plugin[] | undefined;
+  readonly models?: ModelSource | undefined;
+  readonly selections?: SelectionStore | undefined;
+  readonly accounts?: AccountStore | undefined;
   /** What drives runs with work; the embedded one when absent. */
-  readonly engine?: Engine;
-  readonly ledger?: UsageLedger;
-  /** Removes runs that ended, or were archived, so many days ago. Nothing is removed when absent. */
-  readonly retention?: { readonly endedDays?: number; readonly archivedDays?: number };
-}
-
-/** An agent as it can be named from outside. */
-export interface HostedAgent {
-  /** Unique among all that are served. */
-  readonly name: string;
-  readonly bundle: string;
-  readonly isDefault: boolean;
-  readonly description?: string;
+  readonly engine?: Engine | undefined;
+  readonly ledger?: UsageLedger | undefined;
+  /** Nothing is removed when absent. */
+  readonly retention?: Retention | undefined;
 }
 
 /** Several bundles over one log, their runs, and the engine that drives them. */
 export interface Host {
-  readonly bundles: readonly LoadedBundle[];
+  readonly bundles: readonly OpenBundle[];
   readonly notices: readonly Notice[];
   agents(): readonly HostedAgent[];
   readonly runs: Runs;
   readonly engine: Engine;
-  /** Begins to drive. Without it the host only reads and puts on record. */
+  /** Begins to drive, and to remove what is too old. Without it the host only reads and puts on record. */
   start(): Promise<void>;
-  /** Events of one run as this process delivers them: hot, without history, possibly none where another process drives. */
-  onPassing(runId: string, listener: (event: TreadleEvent) => void): () => void;
+  /** What passes by in one run: hot, without history, and nothing of a run that another process drives. */
+  onPassing(runId: string, listener: (event: Passing) => void): () => void;
   /** Lets running slices finish for `drainMs` (10 s), then closes the log. A second call does nothing. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Throws what loading a bundle throws, and `bundle_conflict` when two of them cannot be told apart. */
+export async function createHost(options: HostOptions): Promise<Host> {
+  const { log, logger = silent, clock = systemClock, ids = randomIds } = options;
+  const opened: OpenBundle[] = [];
+  let served;
+  try {
+    for (const bundle of options.bundles) opened.push(await openBundle({ ...options, bundle }));
+    served = servedBundles(opened);
+  } catch (error) {
+    for (const one of opened) await one.close(0);
+    throw error;
+  }
+  const bundles = served;
+  const engine = options.engine ?? createSweep({ log, clock, logger, bundles: bundles.keys });
+  const passing = createPassing(opened.map((one) => one.bus));
+  const wake = (runId: string): void => {
+    engine.wake(runId).catch((error: unknown) => logger.error('a run could not be woken', { run: runId, error }));
+  };
+  const runs = createRuns({
+    log,
+    clock,
+    ids,
+    folds: createFolds(log),
+    cursors: createCursors(options.secret),
+    served: bundles,
+    ledger: options.ledger,
+    wake,
+    onPassing: passing.on,
+  });
+  let endRetention: () => void = () => undefined;
+  let closed = false;
+  return {
+    bundles: opened,
+    notices: opened.flatMap((one) => one.loaded.notices),
+    agents: () => bundles.agents,
+    runs,
+    engine,
+    async start() {
+      if (options.retention !== undefined) endRetention = retire({ log, clock, logger }, options.retention);
+      await engine.start(async (id) => {
+        const row = await log.find(id);
+        const bundle = row === undefined ? undefined : bundles.of(row);
+        if (row === undefined || bundle === undefined) return 'idle';
+        try {
+          await bundle.worker.drive(row);
+        } catch (error) {
+          if (!TreadleError.is(error) || (error.code !== 'conversation_busy' && error.code !== 'log_fenced'))
+            throw error;
+        }
+        return 'idle';
+      });
+    },
+    onPassing: passing.on,
+    async close({ drainMs = 10_000 } = {}) {
+      if (closed) return;
+      closed = true;
+      endRetention();
+      await Promise.all([engine.stop({ drainMs }), ...opened.map((one) => one.close(drainMs))]);
+      passing.close();
+      await log.close();
+    },
+  };
 }

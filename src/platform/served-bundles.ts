@@ -25,7 +25,7 @@ export interface ServedBundles {
   of(run: Pick<ConversationMeta, 'bundle'>): OpenBundle | undefined;
   /** The first bundle's default agent when there is no name. Throws `agent_unknown`. */
   agentNamed(name: string | undefined): { readonly bundle: OpenBundle; readonly agent: string };
-  nameOf(run: Pick<ConversationMeta, 'agent'>): string;
+  readonly nameOf: (run: Pick<ConversationMeta, 'agent'>) => string;
 }
 
 /** Throws `bundle_conflict` when two bundles have one id or an agent of one name: nobody could say which is meant. */

@@ -87,11 +87,12 @@ const VIEWS: readonly View[] = ['all', 'messages'];
 
 function written(cursor: Cursor): string {
   const view = VIEWS.indexOf(cursor.view);
-  const [kind, ...numbers] =
+  const kind = cursor.kind === 'tail' ? 't' : cursor.order === 'asc' ? 's' : 'd';
+  const numbers =
     cursor.kind === 'scan'
-      ? [cursor.order === 'asc' ? 's' : 'd', cursor.pin, cursor.position]
-      : ['t', cursor.base, cursor.pin, cursor.revision, cursor.position];
-  return `${String(kind)}${view}${numbers.map((one) => Number(one).toString(36)).join('.')}`;
+      ? [cursor.pin, cursor.position]
+      : [cursor.base, cursor.pin, cursor.revision, cursor.position];
+  return `${kind}${view}${numbers.map((one) => one.toString(36)).join('.')}`;
 }
 
 function parsed(body: string): Cursor {

@@ -8,7 +8,7 @@ import type { View } from './page.ts';
 export interface Versions {
   readonly now: Timeline;
   /** At a log point, which is not after `now`. */
-  at(seq: number): MaybePromise<Timeline>;
+  readonly at: (seq: number) => MaybePromise<Timeline>;
 }
 
 /** Some entries, each with where a reader stands who has seen it. */

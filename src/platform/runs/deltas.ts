@@ -1,0 +1,66 @@
+import type { Passing } from '../../domain/event.ts';
+import type { Timeline } from '../../domain/timeline.ts';
+import type { Frame } from './frame.ts';
+
+type Hot = Extract<Frame, { type: 'delta' | 'activity' }>;
+
+/**
+ * What passes by while a reader is busy. When it is more than is kept, all of it goes and only its number stays: what is
+ * left of a text with a hole in it is of no use, and the entry tells it in full.
+ */
+export class Deltas {
+  readonly #most: number;
+  #queue: Hot[] = [];
+  #dropped = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  push(event: Passing): void {
+    const hot = hotOf(event);
+    if (hot === undefined) return;
+    this.#queue.push(hot);
+    if (this.#queue.length <= this.#most) return;
+    this.#dropped += this.#queue.length;
+    this.#queue = [];
+  }
+
+  /** What came since, without what the timeline tells in full; first of all the gap, if there was one. */
+  take(timeline: Timeline): Frame[] {
+    if (this.#queue.length === 0 && this.#dropped === 0) return [];
+    const frames: Frame[] = this.#dropped === 0 ? [] : [{ type: 'gap', dropped: this.#dropped }];
+    for (const hot of this.#queue) if (hot.type === 'activity' || !isTold(timeline, hot)) frames.push(hot);
+    this.#queue = [];
+    this.#dropped = 0;
+    return frames;
+  }
+}
+
+/** An entry's pieces come before it: once it is there, or its turn has ended, they are late. Progress belongs to it. */
+function isTold({ open, turn, turns }: Timeline, { id, kind }: Extract<Hot, { type: 'delta' }>): boolean {
+  if (kind === 'progress') return false;
+  const number = Number(/^t(\d+)-/.exec(id)?.[1]);
+  const isOver = turn === undefined ? number <= turns : number < turn.number;
+  return isOver || open.some((entry) => entry.id === id);
+}
+
+function hotOf(event: Passing): Hot | undefined {
+  switch (event.type) {
+    case 'llm.stream.chunk': {
+      const { entry, kind, attempt, delta, name } = event.payload;
+      return { type: 'delta', id: entry, kind, attempt, delta, ...(name !== undefined && { name }) };
+    }
+    case 'tool.progress': {
+      const { action, text, fraction } = event.payload;
+      const delta = text ?? (fraction === undefined ? '' : `${Math.round(fraction * 100)}%`);
+      return { type: 'delta', id: action, kind: 'progress', attempt: 1, delta };
+    }
+    case 'io.status': {
+      const { state, detail } = event.payload;
+      return { type: 'activity', state, ...(detail !== undefined && { detail }) };
+    }
+    case 'llm.stream.end':
+      return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import { TreadleError } from '../../base/errors.ts';
+import { answer, answerOnly } from './answering.ts';
+import { create, say } from './begin.ts';
+import { archive, fork, remove, resume, stop } from './control.ts';
+import { follow } from './follow.ts';
+import { runOf, snapshotNow, type RunsPorts } from './ports.ts';
+import { prompt } from './prompt-of.ts';
+import { events, list, log } from './reading.ts';
+import type { Runs } from './runs.ts';
+import { usage } from './usage-of.ts';
+
+export function createRuns(ports: RunsPorts): Runs {
+  return {
+    create: (caller, request) => create(ports, caller, request),
+    list: (caller, query = {}) => list(ports, caller, query),
+    async snapshot(caller, id) {
+      await runOf(ports, caller, 'read', id);
+      return snapshotNow(ports, id);
+    },
+    events: (caller, id, query = {}) => events(ports, caller, id, query),
+    follow: (caller, id, options = {}) => follow(ports, caller, id, options),
+    log: (caller, id, query = {}) => log(ports, caller, id, query),
+    prompt: (caller, id, query) => prompt(ports, caller, id, query),
+    say: (caller, id, message) => say(ports, caller, id, message),
+    answer: (caller, id, answers) => answer(ports, caller, id, answers),
+    approve: (caller, id) => answerOnly(ports, caller, id, 'allow'),
+    reject: (caller, id, note) => answerOnly(ports, caller, id, 'reject', note),
+    stop: (caller, id) => stop(ports, caller, id),
+    resume: (caller, id) => resume(ports, caller, id),
+    fork: (caller, id, options = {}) => fork(ports, caller, id, options),
+    archive: (caller, id, archived = true) => archive(ports, caller, id, archived),
+    remove: (caller, id) => remove(ports, caller, id),
+    async deliver(caller, id, { ticket }) {
+      await runOf(ports, caller, 'run', id);
+      throw new TreadleError('ticket_unknown', { place: id, found: JSON.stringify(ticket) });
+    },
+    usage: (caller, query) => usage(ports, caller, query),
+  };
+}
