@@ -1,5 +1,5 @@
 import type { Instant } from '../base/clock.ts';
-import { openActions, openRequests, type Conversation } from './conversation.ts';
+import { openActions, openRequests, type ActionState, type Conversation } from './conversation.ts';
 import type { RunStatus } from './status.ts';
 
 export type { RunLimits } from './run-limits.ts';
@@ -13,7 +13,9 @@ export function statusOf(conversation: Conversation): RunStatus {
   }
   const actions = openActions(turn);
   const open = openRequests(turn);
-  const movable = actions.some((one) => !open.some((request) => request.action === one.action.id));
+  const isFree = (one: ActionState): boolean => !open.some((request) => request.action === one.action.id);
+  // One after another: an action that is held holds up those after it.
+  const movable = turn.agent.limits.maxConcurrent > 1 ? actions.some(isFree) : actions.slice(0, 1).some(isFree);
   if (open.length > 0 && !movable) {
     if (open.some((one) => one.kind === 'plan')) return 'pending_plan_approval';
     return open.some((one) => one.kind === 'action') ? 'pending_action_approval' : 'awaiting_user_input';

@@ -1,9 +1,9 @@
 import { systemClock, type Clock } from '../base/clock.ts';
 import { randomIds, type IdSource } from '../base/ids.ts';
-import { TreadleError } from '../base/errors.ts';
 import type { Passing } from '../domain/event.ts';
 import type { Plugin } from '../kernel/plugin.ts';
 import type { AccountStore, Engine, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import { createEmbeddedEngine } from '../adapters/engines/embedded.ts';
 import type { Environment } from './environment.ts';
 import type { Notice } from './load.ts';
 import { openBundle, type OpenBundle } from './open-bundle.ts';
@@ -15,7 +15,6 @@ import { createRuns } from './runs/service.ts';
 import type { UsageLedger } from './runs/usage.ts';
 import { retire, type Retention } from './runs/retention.ts';
 import { servedBundles, type HostedAgent } from './served-bundles.ts';
-import { createSweep } from './sweep.ts';
 
 export type { HostedAgent } from './served-bundles.ts';
 export type { Retention } from './runs/retention.ts';
@@ -72,7 +71,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     throw error;
   }
   const bundles = served;
-  const engine = options.engine ?? createSweep({ log, clock, logger, bundles: bundles.keys });
+  const engine = options.engine ?? createEmbeddedEngine({ log, clock, logger, bundles: bundles.keys });
   const passing = createPassing(opened.map((one) => one.bus));
   const wake = (runId: string): void => {
     engine.wake(runId).catch((error: unknown) => logger.error('a run could not be woken', { run: runId, error }));
@@ -98,17 +97,10 @@ export async function createHost(options: HostOptions): Promise<Host> {
     engine,
     async start() {
       if (options.retention !== undefined) endRetention = retire({ log, clock, logger }, options.retention);
-      await engine.start(async (id) => {
+      await engine.start(async (id, control) => {
         const row = await log.find(id);
         const bundle = row === undefined ? undefined : bundles.of(row);
-        if (row === undefined || bundle === undefined) return 'idle';
-        try {
-          await bundle.worker.drive(row);
-        } catch (error) {
-          if (!TreadleError.is(error) || (error.code !== 'conversation_busy' && error.code !== 'log_fenced'))
-            throw error;
-        }
-        return 'idle';
+        return row === undefined || bundle === undefined ? 'idle' : bundle.worker.slice(row, control);
       });
     },
     onPassing: passing.on,

@@ -100,12 +100,13 @@ function told(story: Story, move: Move, pick: number): Draft[] {
       return [{ type: 'agent.turn.start', payload: { agent, digest: 'd' }, turnId: `t${story.turn}` }];
     case 'restart':
       return story.open ? [{ type: 'agent.turn.start', payload: { digest: 'd', resumed: true }, turnId }] : [];
-    case 'call':
+    case 'call': {
       if (!story.open) return [];
       if (!story.calling) story.iteration++;
       const attempt = story.calling ? 2 : 1;
       story.calling = true;
       return [{ type: 'llm.request', payload: { model, role: 'r', attempt }, turnId, iteration: story.iteration }];
+    }
     case 'think':
       return story.calling ? [{ type: 'thinking.step', payload: { text: `hm ${pick}` }, ...place }] : [];
     case 'fail':
