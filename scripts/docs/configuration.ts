@@ -55,6 +55,8 @@ const PARTS: readonly (readonly [name: string, title: string])[] = [
   ['model', 'Model'],
   ['supported_model', 'Model that users may pick'],
   ['price', 'Price of a model'],
+  ['cache', 'Prompt cache'],
+  ['selection_change_policy', 'Policy for changes of a selection'],
 ];
 
 /** The whole page. A function of the schema alone. */

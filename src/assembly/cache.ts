@@ -74,9 +74,11 @@ function expectedRead(
   if (mark === undefined || !isAlive(mark, now)) return 0;
   const section = firstChanged(conversation, request.model, mark, digests);
   if (section === undefined) return mark.tokens;
-  if (section === 'tools' || section === 'instructions') return 0;
-  const { leastTokens, block } = cacheProfile(request.model);
-  const head = roughTokens(request.instructions.length + catalogueText(request.tools).length);
+  const { kind, leastTokens, block } = cacheProfile(request.model);
+  // Where markers are wanted, none stands between tools and instructions.
+  if (section === 'tools' || (section === 'instructions' && kind === 'explicit')) return 0;
+  const instructions = section === 'instructions' ? 0 : request.instructions.length;
+  const head = roughTokens(instructions + catalogueText(request.tools).length);
   return head < leastTokens ? 0 : Math.min(mark.tokens, Math.floor(head / block) * block);
 }
 

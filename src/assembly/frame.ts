@@ -7,8 +7,13 @@ import { behaviourLevels, resolve } from './resolve.ts';
 /** How an agent behaves, whoever uses it: everything of the effective agent that neither a selection nor an account changes. */
 export type Frame = Pick<
   EffectiveAgent,
-  'id' | 'grammar' | 'toolChoice' | 'limits' | 'onLimit' | 'planning' | 'renderThinking'
-> & { readonly systemPrompt: string; readonly additional: string };
+  'id' | 'grammar' | 'toolChoice' | 'limits' | 'onLimit' | 'planning' | 'renderThinking' | 'cacheTtl'
+> & {
+  readonly systemPrompt: string;
+  readonly additional: string;
+  /** Tools that a user switched off stay in the prompt. */
+  readonly keepListed?: true | undefined;
+};
 
 export interface FrameOptions {
   /** The text of the system prompt, read from its file where it has one. */
@@ -24,6 +29,7 @@ export function frameOf(bundle: Bundle, agent: string, options: FrameOptions): F
   const levels = behaviourLevels(bundle, agent);
   const value = <K extends BehaviourKey>(key: K): NonNullable<Behaviour[K]> | undefined => resolve(levels, key)?.value;
   const toolChoice = choiceOf(value('tool_choice'));
+  const cache = value('cache') ?? {};
   const planning = options.hasPlanner ? planningOf(value('planning')) : undefined;
   return {
     id: agent,
@@ -33,6 +39,8 @@ export function frameOf(bundle: Bundle, agent: string, options: FrameOptions): F
     renderThinking: value('render_thinking') ?? true,
     systemPrompt: options.systemPrompt,
     additional: value('additional_instructions') ?? '',
+    ...(cache.ttl === 'long' ? { cacheTtl: 'long' as const } : {}),
+    ...(cache.denied === 'keep_listed' ? { keepListed: true as const } : {}),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(planning === undefined ? {} : { planning }),
   };

@@ -1,4 +1,4 @@
-import type { ModelRef, ToolChoice } from '../domain/agent.ts';
+import type { EffectiveAgent, ModelRef, ToolChoice } from '../domain/agent.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { ModelRequest } from '../domain/model.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
@@ -25,11 +25,21 @@ export function render(
     model,
     instructions: withPlan(turn),
     // The json grammar describes its tools in the instructions; the provider is told of none.
-    tools: agent.grammar === 'json' ? NO_TOOLS : agent.tools,
+    tools: agent.grammar === 'json' ? NO_TOOLS : (agent.listed ?? agent.tools),
     messages: transcript(conversation, model),
     announce,
     toolChoice: agent.grammar === 'json' || agent.tools.length === 0 ? undefined : toolChoice,
+    ...(agent.listed === undefined || agent.grammar === 'json' ? {} : { allowed: allowedOf(agent) }),
   };
+}
+
+const names = new WeakMap<EffectiveAgent, readonly string[]>();
+
+/** The names that may be called, of more that are listed. */
+export function allowedOf(agent: EffectiveAgent): readonly string[] {
+  let allowed = names.get(agent);
+  if (allowed === undefined) names.set(agent, (allowed = agent.tools.map(({ name }) => name)));
+  return allowed;
 }
 
 /** The instructions, with this turn's plan where the bundle chose to pay for it in cache. */

@@ -55,7 +55,7 @@ export type InactiveTool = z.infer<typeof inactiveTool>;
  * What one turn runs on: the grant less the user's selection less unmet claims.
  *
  * Data only, frozen, and written into the turn's first event, so that a turn cannot change under its user and can be
- * read back years later. The tools shown to the model and the tools that dispatch accepts are `tools`, one value.
+ * read back years later. The tools that the model may call and the tools that dispatch accepts are `tools`, one value.
  */
 export const effectiveAgent = z.strictObject({
   id: z.string(),
@@ -67,8 +67,13 @@ export const effectiveAgent = z.strictObject({
   grammar: z.enum(['native', 'json']),
   /** The stable, cacheable text: instructions and additional instructions. */
   instructions: z.string(),
-  /** In the order of their names. */
+  /** What may be called, in the order of their names. */
   tools: z.array(toolDefinition),
+  /**
+   * What the prompt lists, where that is more: inactive tools that stay listed, so that the cached text stays as it is. A
+   * call of one is refused.
+   */
+  listed: z.array(toolDefinition).optional(),
   inactive: z.array(inactiveTool),
   role: z.string(),
   /** The chain of the decision role, first choice first. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defaultLimits } from './limits.ts';
 import { key, later, refuse, requiredKey } from './bundle-key.ts';
 import { roles, supportedModel } from './declared-model.ts';
+import { cachePolicy } from './selection.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -46,6 +47,46 @@ const planning = z.union([
     }),
   }),
 ]);
+
+const cache = z
+  .strictObject({
+    selection_change_policy: key(
+      z
+        .strictObject({
+          default: key(cachePolicy, 'What happens where the user has set nothing else.', { default: 'confirm' }),
+          allowed: key(z.array(cachePolicy).min(1), 'What users may set, and choose for one change.', {
+            otherwise: 'all of them',
+          }),
+        })
+        .meta({ id: 'selection_change_policy' }),
+      'What happens when a user changes something that would make a warm prompt cold: `accept` does it, `confirm` asks with its price, `defer_cold` waits until it is free, `defer_conversation` leaves it to the next conversation.',
+    ),
+    cold_turns_per_hour: key(z.int().min(0).max(1_000), 'How often in an hour a user may make a warm prompt cold.', {
+      otherwise: 'as often as they like',
+    }),
+    ttl: key(
+      z.enum(['short', 'long']),
+      'How long the provider is asked to keep prompts: its usual time, or the longer one that it offers, whose writing costs more.',
+      { default: 'short' },
+    ),
+    denied: key(
+      z.enum(['remove', 'keep_listed']),
+      'What becomes of a tool that a user switches off: `remove` takes it out of the prompt, which makes it cold; `keep_listed` leaves it there and refuses calls, which is free.',
+      { default: 'remove' },
+    ),
+  })
+  .superRefine(({ selection_change_policy: policy }, context) => {
+    const { default: usual = 'confirm', allowed } = policy ?? {};
+    if (allowed === undefined || allowed.includes(usual)) return;
+    const path = ['selection_change_policy', 'default'];
+    refuse(
+      context,
+      { code: 'bundle_conflict', found: usual, wanted: `one of the allowed: ${allowed.join(', ')}` },
+      path,
+    );
+  })
+  .meta({ id: 'cache' });
+export type DeclaredCache = z.infer<typeof cache>;
 
 const cap = (least: number, most: number) => z.int().min(least).max(most);
 
@@ -126,7 +167,7 @@ export const behaviour = z
     supported_models: key(z.array(supportedModel).max(100), 'Models that users may pick.', { otherwise: 'none' }),
     role_models: key(roles, "This agent's models for roles, over `config.role_models` and `models`."),
     render_thinking: key(z.boolean(), 'Whether people are shown what the model thought.', { default: true }),
-    cache: later('What a costly change asks of the user.', 'remove it; every change applies to the next turn'),
+    cache: key(cache, 'What is asked of the prompt cache, and of users who would make it cold.'),
     subagents: later('Whether the agent may start others.', 'remove it; this version runs no subagents'),
     debug_timeline: later('Extra output for debugging.', 'remove it'),
   })

@@ -3,7 +3,7 @@ import { LazyAbort } from '../base/lazy-abort.ts';
 import { isPromise } from '../base/promise.ts';
 import { announce } from '../assembly/announce.ts';
 import { coldFinding, withCheckpoints, type CacheIntent } from '../assembly/cache.ts';
-import { render } from '../assembly/render.ts';
+import { allowedOf, render } from '../assembly/render.ts';
 import { repair } from '../assembly/repair.ts';
 import { nextIteration, type Turn } from '../domain/conversation.ts';
 import { streamedId } from '../domain/entry-id.ts';
@@ -230,16 +230,21 @@ function withNotes({ request, notes }: Question): ModelRequest {
 
 /** The tools that this request may call, where a gate took some away: the set that is shown is the set that may run. */
 function mask({ tools, allowed }: ModelRequest, { agent }: Turn): string[] | undefined {
+  if (agent.grammar === 'json') {
+    if (allowed === undefined) return undefined;
+  } else if (tools === (agent.listed ?? agent.tools) && (allowed === undefined || allowed === allowedOf(agent))) {
+    return undefined;
+  }
   const shown = agent.grammar === 'json' ? agent.tools : tools;
-  if (allowed === undefined && shown === agent.tools) return undefined;
   return shown.map((tool) => tool.name).filter((name) => allowed?.includes(name) ?? true);
 }
 
 /** A gate may narrow a request and never widen it. */
 function widening({ request }: Question, asked: ModelRequest): string | undefined {
   const granted = new Set(asked.tools.map((tool) => tool.name));
+  const callable = asked.allowed === undefined ? granted : new Set(asked.allowed);
   const added =
-    request.tools.find((tool) => !granted.has(tool.name))?.name ?? request.allowed?.find((name) => !granted.has(name));
+    request.tools.find((tool) => !granted.has(tool.name))?.name ?? request.allowed?.find((name) => !callable.has(name));
   return added === undefined ? undefined : `it adds the tool ${added}, which this turn does not have`;
 }
 

@@ -66,7 +66,7 @@ export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Se
       state,
       'refused',
       'not_allowed',
-      `Tool is not allowed: ${JSON.stringify(action.name)}. Allowed: ${[...names].join(', ') || 'none'}.`,
+      `Tool is not allowed: ${JSON.stringify(action.name)}${whyInactive(turn, action.name)}. Allowed: ${[...names].join(', ') || 'none'}.`,
     );
   }
   if (action.problem !== undefined) return observed(turn, state, 'invalid', 'bad_arguments', action.problem);
@@ -255,6 +255,11 @@ function recover(turn: Turn, state: ActionState, tool: Tool, request: HeldReques
     'interrupted',
     'The program stopped while this action ran. It may or may not have happened; it was not run again. Check before you repeat it.',
   );
+}
+
+function whyInactive({ agent }: Turn, name: string): string {
+  const inactive = agent.inactive.find((one) => one.name === name);
+  return inactive === undefined ? '' : `, ${inactive.why}`;
 }
 
 /** The tools of this request: what the turn has, less what a gate masked for this call. One set for showing and for running. */

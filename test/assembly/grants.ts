@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import type { DeclaredAgent } from '../../src/assembly/effective.ts';
+import { defaultLimits } from '../../src/domain/limits.ts';
 import type { ToolDefinition } from '../../src/domain/tool.ts';
 import type { Grant, GrantedTool } from '../../src/domain/grant.ts';
 import { mergeSelection, type SelectionPatch } from '../../src/domain/selection-patch.ts';
@@ -119,3 +121,23 @@ export const anyPatch: fc.Arbitrary<SelectionPatch> = fc.record(
 export const anySelection: fc.Arbitrary<Selection> = fc
   .array(anyPatch, { maxLength: 3 })
   .map((patches) => patches.reduce(mergeSelection, emptySelection));
+
+/** An agent as its operator declares it, with nothing of interest but its grant. */
+export function declaredAgent(grant: Grant, frame: Partial<DeclaredAgent['frame']> = {}): DeclaredAgent {
+  return {
+    bundle: 'app',
+    revision: 'r1',
+    grant,
+    role: 'balanced',
+    frame: {
+      id: 'main',
+      grammar: 'native',
+      limits: defaultLimits,
+      onLimit: 'end',
+      renderThinking: true,
+      systemPrompt: 'You help.',
+      additional: 'Cite sources.',
+      ...frame,
+    },
+  };
+}
