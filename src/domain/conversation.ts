@@ -183,6 +183,11 @@ export function* iterationsOf(turn: Turn): Generator<Iteration> {
   if (turn.current !== undefined) yield turn.current;
 }
 
+/** True for a turn that was stopped, or that ended at a limit: it can be opened again where it was. */
+export function isResumable({ end }: Turn): boolean {
+  return end?.status === 'stopped' || end?.stop === 'limit';
+}
+
 /** The number of the iteration that the next model call belongs to: the one in work, while it has no answer. */
 export function nextIteration({ calls, current }: Turn): number {
   return current !== undefined && current.response === undefined ? calls : calls + 1;

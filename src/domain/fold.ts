@@ -4,6 +4,7 @@ import { addUsage, inputTokens, noUsage, outputTokens } from './usage-sum.ts';
 import {
   CRASH_LOOP,
   emptyConversation,
+  isResumable,
   type Conversation,
   type Input,
   type Iteration,
@@ -177,14 +178,14 @@ function endTurn(conversation: Conversation, end: FactPayload<'agent.turn.end'>)
   };
 }
 
-/** A cancelled turn is open again, as the log left it. Messages that came since stay in the inbox. */
+/** A turn that was cancelled, or that a limit ended, is open again, as the log left it. Messages that came since stay in the inbox. */
 function resumeTurn(conversation: Fresh): Conversation {
   if (conversation.turn !== undefined) return inTurn(conversation, (turn) => ({ ...turn, cancel: 'none' }));
   const last = conversation.turns.at(-1);
-  if (last?.end?.status !== 'stopped') return conversation;
+  if (last === undefined || !isResumable(last)) return conversation;
   let turns = AppendList.of<Turn>();
   for (const turn of conversation.turns) if (turn !== last) turns = turns.append(turn);
-  return { ...conversation, turns, turn: { ...last, cancel: 'none', stalls: 0, end: undefined } };
+  return { ...conversation, turns, turn: { ...last, cancel: 'none', stalls: 0, denied: undefined, end: undefined } };
 }
 
 function compacted(conversation: Conversation, payload: FactPayload<'memory.compacted'>): Conversation {

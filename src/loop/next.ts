@@ -249,10 +249,14 @@ function tooManyFaults(turn: Turn): Command | undefined {
   };
 }
 
+/** What a gate may say of a limit of the run, its user or its tenant: the turn goes on once it is raised. */
+const LIMIT = /^((user|tenant)_)?max_(calls|actions|tokens|money|wall_ms)$|^price_unknown$/;
+
 /** A gate refused a model call or the answer. */
 function refused({ gate, reason = 'refused', code = 'gate_denied' }: NonNullable<Turn['denied']>): Command {
   if (code === 'max_iterations')
     return { type: 'end', status: 'max_iterations_reached', stop: 'limit', error: { code, message: reason } };
+  if (LIMIT.test(code)) return { type: 'end', status: 'error', stop: 'limit', error: { code, message: reason } };
   return { type: 'end', status: 'error', stop: 'gate', error: { code, message: `${gate}: ${reason}` } };
 }
 

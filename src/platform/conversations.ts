@@ -1,5 +1,5 @@
 import { TreadleError } from '../base/errors.ts';
-import type { Conversation } from '../domain/conversation.ts';
+import { isResumable, type Conversation } from '../domain/conversation.ts';
 import type { Fact } from '../domain/event.ts';
 import type { ConversationMeta, ConversationRow, Log } from '../kernel/ports.ts';
 import type { LoopPorts } from '../loop/work.ts';
@@ -29,7 +29,7 @@ export interface Conversations {
    * nor when `turnId` is given and that turn has ended.
    */
   cancel(id: string, by: string, turnId?: string): Promise<void>;
-  /** Opens the stopped turn again, where it was. */
+  /** Opens the turn again that was stopped or that a limit ended, where it was. */
   resume(id: string, by: string): Promise<void>;
   /** The fold of the whole log. Throws `conversation_unknown`. */
   read(id: string): Promise<Conversation>;
@@ -114,11 +114,11 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
     async resume(id, by) {
       const { turn, turns } = await folded(id);
       const last = turn ?? turns.at(-1);
-      if (turn === undefined && last?.end?.status !== 'stopped') {
+      if (turn === undefined && (last === undefined || !isResumable(last))) {
         throw new TreadleError('input_invalid', {
           place: id,
           found: `a run that is ${last?.end?.status ?? 'empty'}`,
-          wanted: 'one that was stopped',
+          wanted: 'one that was stopped, or that a limit ended',
           hint: 'say something to begin a new turn',
         });
       }

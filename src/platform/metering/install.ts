@@ -1,0 +1,46 @@
+import type { Clock } from '../../base/clock.ts';
+import type { DeclaredPrices } from '../../domain/price.ts';
+import type { Bus } from '../../kernel/bus.ts';
+import { install } from '../../kernel/plugin.ts';
+import type { Logger } from '../../kernel/ports.ts';
+import { budgetGate } from './budget-gate.ts';
+import type { Budgets } from './budgets.ts';
+import { createLimitsReader } from './limits-reader.ts';
+import { pricesOf, type Meter } from './meter.ts';
+
+export interface Metering {
+  /** One a process, whatever the number of bundles. */
+  readonly meter: Meter;
+  /** What users and tenants may spend. Budgets of runs are kept in any case. */
+  readonly budgets?: Budgets | undefined;
+  /** This process, among those that share the ledger. */
+  readonly owner: string;
+}
+
+export interface InstallMeteringOptions extends Metering {
+  readonly bus: Bus;
+  /** The bundle whose agents are heard on this bus: its prices stand over the shipped ones. */
+  readonly bundle: { readonly prices?: DeclaredPrices | undefined };
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Counts what the agents of a bundle spend, and holds them to their budgets. The returned function ends both. */
+export function installMetering({
+  meter,
+  budgets,
+  owner,
+  bus,
+  bundle,
+  clock,
+  logger,
+}: InstallMeteringOptions): () => void {
+  const prices = pricesOf(bundle);
+  const detach = meter.attach(bus, prices);
+  const limits = createLimitsReader(meter.tree);
+  const gate = install(budgetGate({ meter, prices, limits, budgets, owner }), {}, { bus, clock, logger });
+  return () => {
+    gate.uninstall();
+    detach();
+  };
+}
