@@ -1,5 +1,5 @@
 interface Backing<T> {
-  readonly items: T[];
+  items: T[];
   aside: unknown;
 }
 
@@ -28,6 +28,12 @@ export class AppendList<T> implements Iterable<T> {
       items.length === this.length ? this.#backing : { items: items.slice(0, this.length), aside: undefined };
     backing.items.push(item);
     return new AppendList(backing, this.length + 1);
+  }
+
+  /** Gives back what was set aside for more items: for a list that is done growing. */
+  trim(): this {
+    this.#backing.items = this.#backing.items.slice();
+    return this;
   }
 
   /**

@@ -174,7 +174,7 @@ function endTurn(conversation: Conversation, end: FactPayload<'agent.turn.end'>)
     ...conversation,
     turn: undefined,
     inbox: [...turn.pending, ...conversation.inbox],
-    turns: conversation.turns.append({ ...turn, pending: [], end }),
+    turns: conversation.turns.append({ ...turn, iterations: turn.iterations.trim(), pending: [], end }),
   };
 }
 

@@ -223,25 +223,19 @@ function assemble(
   spoken: readonly (Open | Block)[],
   { turnId, iteration }: ListenOptions,
 ): Pick<Heard, 'content' | 'thoughts'> {
-  const content: Block[] = [];
   const thoughts: FactPayload<'thinking.step'>[] = [];
   let actions = 0;
-  for (const one of spoken) {
-    if ('type' in one) {
-      content.push(wellFormed(one));
-      continue;
-    }
+  const content = spoken.map((one): Block => {
+    if ('type' in one) return wellFormed(one);
     // Everything a provider hands us may hold half a character: put right before it is stored or sent on.
     const text = one.text.toWellFormed();
     const opaque = one.opaque === undefined ? undefined : wellFormed(one.opaque);
     switch (one.kind) {
       case 'text':
-        content.push(opaque === undefined ? { type: 'text', text } : { type: 'text', text, opaque });
-        break;
+        return opaque === undefined ? { type: 'text', text } : { type: 'text', text, opaque };
       case 'thinking':
-        content.push({ type: 'thinking', step: thoughts.length });
         thoughts.push(opaque === undefined ? { text } : { text, opaque });
-        break;
+        return { type: 'thinking', step: thoughts.length - 1 };
       case 'action': {
         const id = actionId(turnId, iteration, ++actions);
         // Begun and never finished: the text is kept as it came, and strict parsing will refuse it.
@@ -251,11 +245,10 @@ function assemble(
           name: one.name,
           input: one.whole || text.trim() !== '' ? text : '{',
         };
-        content.push(opaque === undefined ? action : { ...action, opaque });
-        break;
+        return opaque === undefined ? action : { ...action, opaque };
       }
     }
-  }
+  });
   return { content, thoughts };
 }
 

@@ -11,9 +11,11 @@ import { createWatchers } from './watchers.ts';
 /** One conversation. Mutable, and never handed out. */
 interface Entry {
   readonly meta: ConversationMeta;
-  readonly facts: Fact[];
-  /** Facts by type and key. Absent until the first key. */
-  keys: Map<string, Fact> | undefined;
+  /** Facts as they were drafted, and when each was stated: what its place says of a fact is made when it is read. */
+  readonly drafts: Draft[];
+  readonly times: Instant[];
+  /** Sequence numbers by type and key. Absent until the first key. */
+  keys: Map<string, number> | undefined;
   bodies: Map<string, string> | undefined;
   head: number;
   status: RunStatus;
@@ -61,21 +63,30 @@ export function createMemoryLog({
   }
 
   function add(entry: Entry, draft: Draft, at: Instant): Fact {
-    const fact = placed(entry.meta.id, entry.meta.agentPath, entry.head + 1, at, draft);
-    entry.facts.push(fact);
-    entry.head = fact.seq;
-    if (draft.key !== undefined) (entry.keys ??= new Map()).set(keyOf(draft.type, draft.key), fact);
-    return fact;
+    entry.drafts.push(draft);
+    entry.times.push(at);
+    const seq = ++entry.head;
+    if (draft.key !== undefined) (entry.keys ??= new Map()).set(keyOf(draft.type, draft.key), seq);
+    return placed(entry.meta.id, entry.meta.agentPath, seq, at, draft);
+  }
+
+  /** Facts from a place on. */
+  function factsOf({ meta, drafts, times }: Entry, from: number, until: number): Fact[] {
+    return drafts
+      .slice(from, until)
+      .map((draft, index) => placed(meta.id, meta.agentPath, from + index + 1, times[from + index] ?? 0, draft));
   }
 
   function found(entry: Entry, { type, key }: Draft): Fact | undefined {
-    return key === undefined ? undefined : entry.keys?.get(keyOf(type, key));
+    const seq = key === undefined ? undefined : entry.keys?.get(keyOf(type, key));
+    return seq === undefined ? undefined : factsOf(entry, seq - 1, seq)[0];
   }
 
   function born(meta: ConversationMeta): Entry {
     const entry: Entry = {
       meta: { ...meta },
-      facts: [],
+      drafts: [],
+      times: [],
       keys: undefined,
       bodies: undefined,
       head: 0,
@@ -153,13 +164,13 @@ export function createMemoryLog({
       const source = entryOf(from);
       if (entries.has(meta.id)) return false;
       const entry = born(meta);
-      entry.facts.push(...source.facts.slice(0, Math.max(0, at)).map((fact) => copied(fact, meta)));
-      entry.head = entry.seen = entry.facts.length;
-      entry.title = source.title;
-      for (const [key, { seq }] of source.keys ?? []) {
-        const fact = entry.facts[seq - 1];
-        if (fact !== undefined) (entry.keys ??= new Map()).set(key, fact);
+      for (const fact of factsOf(source, 0, Math.max(0, at))) {
+        entry.drafts.push(copied(fact, meta));
+        entry.times.push(fact.at);
       }
+      entry.head = entry.seen = entry.drafts.length;
+      entry.title = source.title;
+      for (const [key, seq] of source.keys ?? []) if (seq <= entry.head) (entry.keys ??= new Map()).set(key, seq);
       if (source.bodies !== undefined) entry.bodies = new Map(source.bodies);
       return true;
     },
@@ -179,8 +190,9 @@ export function createMemoryLog({
     },
 
     read(conversationId, after, limit) {
+      const entry = entries.get(conversationId);
       const from = Math.max(0, after);
-      return entries.get(conversationId)?.facts.slice(from, from + Math.max(0, limit)) ?? [];
+      return entry === undefined || from >= entry.head ? [] : factsOf(entry, from, from + Math.max(0, limit));
     },
 
     append(lease, expected, drafts, row): AppendResult {

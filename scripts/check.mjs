@@ -1,12 +1,13 @@
-// Everything a change must pass, all of it at once. What the quick checks found is printed first, and only if they fail;
-// then the tests' own output, so that the last lines are the test runner's summary.
+// Everything a change must pass, all of it at once. What the quick checks say is printed first, what they found only if
+// they fail; then the tests' own output, so that the last lines are the test runner's summary.
 import { spawn } from 'node:child_process';
-import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { ensureInstalled, root } from './ensure-installed.mjs';
 
-const root = path.join(import.meta.dirname, '..');
+ensureInstalled(); // once, before everything that needs it begins
 
 /** Runs a script of the package; `hear` gets what it prints as it comes. Resolves with whether it passed. */
-function npmRun(script: string, hear: (text: string) => void): Promise<boolean> {
+function npmRun(script, hear) {
   return new Promise((resolve, reject) => {
     const child = spawn('npm', ['run', '--silent', script], {
       cwd: root,
@@ -20,7 +21,7 @@ function npmRun(script: string, hear: (text: string) => void): Promise<boolean> 
   });
 }
 
-async function quick(script: string): Promise<boolean> {
+async function quick(script) {
   const started = performance.now();
   let output = '';
   const passed = await npmRun(script, (text) => (output += text));
@@ -30,8 +31,8 @@ async function quick(script: string): Promise<boolean> {
   return passed;
 }
 
-let print: (text: string) => void = (text) => (held += text);
 let held = '';
+let print = (text) => (held += text);
 const tests = npmRun('test', (text) => print(text));
 const quickOnes = await Promise.all(['format:check', 'lint', 'typecheck'].map(quick));
 print = (text) => process.stdout.write(text);
