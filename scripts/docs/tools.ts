@@ -7,7 +7,7 @@ import { jsonType } from './shape.ts';
 import { code, generated, table } from './table.ts';
 
 export function renderToolsDoc(): string {
-  return [INTRODUCTION, ...[...builtinGroups.values()].map(renderGroup)].join('\n');
+  return [INTRODUCTION, ...[...builtinGroups.values()].map(renderGroup), SERVERS].join('\n');
 }
 
 function renderGroup({ name, locked, tools }: BuiltinGroup): string {
@@ -58,4 +58,34 @@ part with \`allowed\`. The effect says what a repetition would do to the world: 
 crash, \`once\` does not.
 
 A tool of your own is a file beside the bundle that exports what \`defineTool\` makes: [examples/shop](../examples/shop).
+`;
+
+const SERVERS = `## Tools of MCP servers
+
+An entry of \`kind: mcp\` grants the tools of a server that \`surfaces.as_consumer.mcp.services\` says how to reach:
+
+\`\`\`yaml
+surfaces:
+  as_consumer:
+    agents:
+      main:
+        tools:
+          - { name: files, kind: mcp, allowed: [read_text_file, list_directory] }
+          - { name: kb, kind: mcp, server_id: knowledge, tool_traits: { '*': { approval: ask } } }
+    mcp:
+      services:
+        files: { transport: stdio, command: npx, args: [-y, '@modelcontextprotocol/server-filesystem', ./notes] }
+        knowledge: { transport: http, url: https://kb.example.com/mcp, auth: { type: bearer, token: '\${KB_TOKEN}' } }
+\`\`\`
+
+- A model sees a tool as group and name: \`kb_search\`. \`allowed\`, \`tool_traits\` and selections use the server's own name.
+- A server is connected when a turn first needs it. One that is down costs its own tools, and announce says why.
+- What a server changes counts from the next turn. \`tool.changed\` says what it was, and a tool that was used under another
+  description asks a person again.
+- The effect is what the server says (\`readOnlyHint\`, \`idempotentHint\`), else \`once\`. \`tool_traits\` stand over it.
+- What a server asks in the middle of a call becomes a question to the person; the call is made again with the answer.
+- A server with resources has \`list_resources\` and \`read_resource\` besides. \`list_prompts\` and \`get_prompt\` are granted by
+  name only.
+- A child process has \`PATH\` and the \`env\` of its service, and nothing else of Treadle's environment.
+- \`treadle check\` asks the servers, and says what of them cannot be used.
 `;

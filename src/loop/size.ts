@@ -35,6 +35,41 @@ function fitParts(
   most: number,
   store: (body: string) => MaybePromise<string>,
 ): MaybePromise<Observation> {
+  if (observation.content === undefined) return observation;
+  const small = fitFiles(observation.content, store);
+  return then(small, (content) =>
+    fitTexts(content === observation.content ? observation : { ...observation, content: [...content] }, most, store),
+  );
+}
+
+/** Characters of base64 that the files of one result may have in the prompt: what providers take of a picture. */
+const MOST_FILES = 6_000_000;
+
+/** Files beyond that are kept by reference, and named. */
+function fitFiles(
+  content: readonly Part[],
+  store: (body: string) => MaybePromise<string>,
+): MaybePromise<readonly Part[]> {
+  let room = MOST_FILES;
+  let parts: MaybePromise<readonly Part[]> = content;
+  for (const [index, part] of content.entries()) {
+    if (part.type === 'text' || part.data === undefined) continue;
+    room -= part.data.length;
+    if (room >= 0) continue;
+    room += part.data.length;
+    const { data, ...named } = part;
+    parts = then(parts, (known) =>
+      then(store(data), (ref) => known.map((one, at): Part => (at === index ? { ...named, ref } : one))),
+    );
+  }
+  return parts;
+}
+
+function fitTexts(
+  observation: Observation,
+  most: number,
+  store: (body: string) => MaybePromise<string>,
+): MaybePromise<Observation> {
   const { content } = observation;
   if (content === undefined) return observation;
   const size = content.reduce((sum, part) => sum + partSize(part), 0);
@@ -64,6 +99,6 @@ function without({ value: _, ...rest }: Observation): Observation {
   return rest;
 }
 
-function then<T, R>(value: MaybePromise<T>, use: (value: T) => R): MaybePromise<R> {
+function then<T, R>(value: MaybePromise<T>, use: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return isPromise(value) ? value.then(use) : use(value);
 }

@@ -1,6 +1,9 @@
 import path from 'node:path';
 import type { MaybePromise } from '../base/promise.ts';
 import { isPromise } from '../base/promise.ts';
+import type { JsonObject } from '../base/json.ts';
+import { schemaLosses } from '../adapters/models/wire-schema.ts';
+import { compileSchema } from '../adapters/schema/ajv.ts';
 import type { McpService } from '../domain/mcp.ts';
 import type { McpTools } from '../domain/inventory.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
@@ -88,8 +91,8 @@ export function createMcpServers({
             server: id,
             text: `its tool ${JSON.stringify(name)} cannot be used: ${why}`,
           })),
-          ...listed.tools.flatMap(({ own, losses }) =>
-            losses.map((loss) => ({
+          ...listed.tools.flatMap(({ own, losses, definition }) =>
+            [...losses, ...lossesOf(definition.inputSchema)].map((loss) => ({
               server: id,
               text: `of its tool ${JSON.stringify(own)} this is left out or changed: ${loss}`,
             })),
@@ -100,6 +103,18 @@ export function createMcpServers({
       await Promise.all([...servers.values()].map((server) => server.close()));
     },
   };
+}
+
+/** What a model is not told of a schema; for one that cannot be used at all, that is the loss. */
+function lossesOf(schema: JsonObject): readonly string[] {
+  try {
+    compileSchema(schema);
+    return schemaLosses(schema).map((loss) => `of its input schema, ${loss}`);
+  } catch (error) {
+    return [
+      `its input schema cannot be used, so no call will fit: ${error instanceof Error ? error.message : String(error)}`,
+    ];
+  }
 }
 
 export function serverId({ server_id, name }: McpTools): string {

@@ -68,6 +68,14 @@ async function call(
       return undefined;
     case 'big':
       return text('x'.repeat(Number(args['bytes'])));
+    case 'pictures':
+      return {
+        content: (args['bytes'] as number[]).map((bytes) => ({
+          type: 'image',
+          mimeType: 'image/png',
+          data: 'A'.repeat(bytes),
+        })),
+      };
     case 'fail':
       return text('the disk is full', { isError: true });
     case 'give':

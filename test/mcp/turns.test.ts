@@ -156,3 +156,67 @@ test('a call that lost its server may have happened, unless it only reads', asyn
     });
   }
 });
+
+test('a picture of ten megabytes is kept by reference and named, and small ones are shown', async () => {
+  const services = { fake: fake({ pages: [[{ name: 'pictures' }]] }) };
+  const script = [use('kb_pictures', { bytes: [400, 10_000_000] }), done];
+  await atDesk({ services, tools: [entry()], script }, async (desk) => {
+    await desk.ask('Go.');
+    const [observed] = await desk.all('tool.result');
+    const [small, large] = observed?.content ?? [];
+    assert.equal(small?.type === 'file' && small.data?.length, 400);
+    assert.equal(large?.type === 'file' && large.data === undefined && large.ref?.length, 64);
+  });
+});
+
+test('the order in which servers list their tools and write their schemas changes no byte of a prompt', async () => {
+  const one = {
+    name: 'b',
+    inputSchema: { type: 'object', properties: { x: { type: 'string' }, a: { type: 'number' } } },
+  };
+  const other = { name: 'a.c', inputSchema: { properties: { a: { type: 'number' } }, type: 'object' } };
+  const shuffled = {
+    inputSchema: { properties: { a: { type: 'number' }, x: { type: 'string' } }, type: 'object' },
+    name: 'b',
+  };
+  const shown: string[] = [];
+  for (const pages of [[[one, other]], [[other], [shuffled]]]) {
+    const services = { fake: fake({ pages }), second: fake({ pages: [[{ name: 'b' }]] }) };
+    const tools = [entry(), { name: 'second', kind: 'mcp' }];
+    await atDesk({ services, tools: shown.length === 0 ? tools : tools.toReversed(), script: [done] }, async (desk) => {
+      await desk.ask('Go.');
+      shown.push(JSON.stringify(desk.seen[0]?.tools));
+    });
+  }
+  assert.equal(shown[0], shown[1]);
+});
+
+test('a check tells what cannot be used of a server, and of what a tool says', async () => {
+  const pages = [
+    [
+      { name: 'list', inputSchema: { type: 'array' } },
+      {
+        name: 'elsewhere',
+        inputSchema: { type: 'object', properties: { a: { $ref: 'https://example.test/a.json' } } },
+      },
+      { name: 'hidden', description: 'Reads a file.\u200b\u{e0041}', inputSchema: {} },
+    ],
+  ];
+  const services = { fake: fake({ pages }), gone: fake({ exits: 1, says: 'no licence' }) };
+  await atDesk({ services, tools: [entry(), { name: 'gone', kind: 'mcp' }], script: [done] }, async ({ platform }) => {
+    await platform.bundle.agentNow('main');
+    const told = platform.bundle.serverNotices().map(({ place, text }) => `${place}: ${text}`);
+    for (const expected of [
+      /server fake: its tool "list" cannot be used: its input schema is of type "array", not object/,
+      /server fake: of its tool "elsewhere".* cannot be used, so no call will fit/,
+      /server fake: of its tool "hidden".* hidden characters/,
+      /server fake: of its tool "hidden".* does not say that it is an object/,
+      /server gone: cannot be used: .*no licence/,
+    ]) {
+      assert.ok(
+        told.some((line) => expected.test(line)),
+        `${String(expected)} in ${told.join('\n')}`,
+      );
+    }
+  });
+});

@@ -14,6 +14,7 @@ import { filled, formOf, isSameQuestion, questionOf, type Question } from './eli
 import { until } from './link.ts';
 import { isExtra, runExtra } from './resources.ts';
 import { returned } from './result.ts';
+import { BROKEN_OFF } from './transport.ts';
 
 interface Running {
   readonly context: ToolContext;
@@ -93,8 +94,8 @@ export class Calls {
         },
       );
       const result = returned(await until(call, signal), outputSchema);
-      // It may have gone on without the answer; then its result is what counts.
-      return running.asked !== undefined && result.kind === 'failure' ? ask(running.asked) : result;
+      // Whatever it made of having no answer, it wanted one.
+      return running.asked === undefined ? result : ask(running.asked);
     } catch (error) {
       if (running.asked !== undefined && !context.signal.aborted) return ask(running.asked);
       throw error;
@@ -136,7 +137,7 @@ export class Calls {
 
   /** True when the server itself said no, so that nothing is uncertain. */
   wasAnswered(error: unknown): boolean {
-    if (error instanceof ProtocolError) return true;
+    if (error instanceof ProtocolError) return error.code !== BROKEN_OFF;
     if (error instanceof SdkHttpError) return true;
     return error instanceof SdkError && error.code === SdkErrorCode.InvalidResult;
   }

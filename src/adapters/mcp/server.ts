@@ -1,4 +1,4 @@
-import { SdkHttpError, type ElicitResult } from '@modelcontextprotocol/client';
+import { SdkHttpError, type Client, type ElicitResult } from '@modelcontextprotocol/client';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TTL_SECONDS, type McpService } from '../../domain/mcp.ts';
@@ -52,6 +52,7 @@ export interface McpServer {
   close(): Promise<void>;
 }
 
+const MOST_ROUNDS = 3;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 
@@ -106,35 +107,37 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   }
 
   async function ask(): Promise<Listing> {
+    const stop = new AbortController();
+    let release = (): void => undefined;
     try {
       const { client } = await connect();
-      isStale = false; // a change that is announced from now on is another one
-      const stop = new AbortController();
-      const release = clock.after(timeoutMs, () => stop.abort(new Error(`no list of tools within ${timeoutMs} ms`)));
-      try {
-        const found = await listTools(id, async (cursor) => {
-          const params = cursor === undefined ? {} : { cursor };
-          const request = { method: 'tools/list', params };
-          try {
-            return await until(
-              client.request(request, toolsPage, { signal: stop.signal, timeout: timeoutMs }),
-              stop.signal,
-            );
-          } catch (error) {
-            if (cursor === undefined && isMethodNotFound(error)) return { tools: [] };
-            throw error;
-          }
-        });
-        return up({
-          ...found,
-          tools: [...found.tools, ...extraTools(id, client.getServerCapabilities() ?? {}, found.tools)],
-        });
-      } finally {
-        release();
+      release = clock.after(timeoutMs, () => stop.abort(new Error(`no list of tools within ${timeoutMs} ms`)));
+      let found: ListedTools | undefined;
+      // Some servers add tools right after the greeting, and say so while the first list is under way.
+      for (let round = 0; found === undefined || (isStale && round < MOST_ROUNDS); round++) {
+        isStale = false; // a change that is announced from now on is another one
+        found = await list(client, stop.signal);
       }
+      return up(found);
     } catch (error) {
       return down(error);
+    } finally {
+      release();
     }
+  }
+
+  async function list(client: Client, signal: AbortSignal): Promise<ListedTools> {
+    const found = await listTools(id, async (cursor) => {
+      const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } };
+      try {
+        return await until(client.request(request, toolsPage, { signal, timeout: timeoutMs }), signal);
+      } catch (error) {
+        if (cursor === undefined && isMethodNotFound(error)) return { tools: [] };
+        throw error;
+      }
+    });
+    const extra = extraTools(id, client.getServerCapabilities() ?? {}, found.tools);
+    return { ...found, tools: [...found.tools, ...extra] };
   }
 
   function up(found: ListedTools): Listing {

@@ -49,7 +49,28 @@ function openHttp(service: HttpService, { oauth }: TransportOptions): Opened {
     fetch: boundedFetch(MOST_MESSAGE_BYTES),
     ...(oauth === undefined ? {} : { authProvider: oauth }),
   });
-  return { transport, lastWords: () => '' };
+  return { transport: withBrokenAnswers(transport), lastWords: () => '' };
+}
+
+/** The code of an error that we say ourselves, for a server that did not. */
+export const BROKEN_OFF = -32_099;
+/** Milliseconds in which an answer that came with the last piece of its stream is still on its way. */
+const LAST_PIECE_MS = 250;
+
+/** The client would wait for an answer whose stream has ended without it. */
+function withBrokenAnswers(transport: StreamableHTTPClientTransport): StreamableHTTPClientTransport {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if (Array.isArray(message) || !('id' in message) || !('method' in message)) return send(message, options);
+    const { id } = message;
+    const onRequestStreamEnd = (): void => {
+      const error = { code: BROKEN_OFF, message: 'its answer broke off' };
+      // To a request that has its answer this says nothing.
+      setTimeout(() => transport.onmessage?.({ jsonrpc: '2.0', id, error }), LAST_PIECE_MS).unref();
+    };
+    return send(message, { ...options, onRequestStreamEnd });
+  };
+  return transport;
 }
 
 function fixedHeader(auth: HttpService['auth']): Readonly<Record<string, string>> {

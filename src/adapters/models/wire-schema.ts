@@ -77,6 +77,27 @@ function convert(schema: Json, root: JsonObject): Json {
   return out;
 }
 
+/** What of a schema no provider is told, each with its path. The author's own schema still validates what comes back. */
+export function schemaLosses(schema: JsonObject): readonly string[] {
+  const losses: string[] = [];
+  const visit = (value: Json | undefined, path: string): void => {
+    if (Array.isArray(value)) (value as readonly Json[]).forEach((item, index) => visit(item, `${path}/${index}`));
+    else if (isObject(value)) {
+      const { $ref, $dynamicRef } = value;
+      if (typeof $ref === 'string' && !resolves($ref, schema))
+        losses.push(`${path || '/'}: ${$ref} is not in the schema`);
+      if ($dynamicRef !== undefined) losses.push(`${path || '/'}: a dynamic reference`);
+      for (const [key, item] of Object.entries(value)) {
+        // What stands under these names are values, not schemas.
+        if (key !== 'const' && key !== 'enum' && key !== 'default' && key !== 'examples')
+          visit(item, `${path}/${key}`);
+      }
+    }
+  };
+  visit(schema, '');
+  return losses;
+}
+
 function resolves(ref: string, root: JsonObject): boolean {
   if (ref === '#') return true;
   if (!ref.startsWith('#/')) return ref.startsWith('#') && hasAnchor(root, ref.slice(1));
