@@ -7,7 +7,7 @@ import { jsonType } from './shape.ts';
 import { code, generated, table } from './table.ts';
 
 export function renderToolsDoc(): string {
-  return [INTRODUCTION, ...[...builtinGroups.values()].map(renderGroup), SERVERS].join('\n');
+  return [INTRODUCTION, SERVERS, ...[...builtinGroups.values()].map(renderGroup)].join('\n');
 }
 
 function renderGroup({ name, locked, tools }: BuiltinGroup): string {
@@ -60,9 +60,7 @@ crash, \`once\` does not.
 A tool of your own is a file beside the bundle that exports what \`defineTool\` makes: [examples/shop](../examples/shop).
 `;
 
-const SERVERS = `## Tools of MCP servers
-
-An entry of \`kind: mcp\` grants the tools of a server that \`surfaces.as_consumer.mcp.services\` says how to reach:
+const SERVERS = `**Tools of MCP servers.** An entry of \`kind: mcp\` grants the tools of a server that \`surfaces.as_consumer.mcp.services\` says how to reach:
 
 \`\`\`yaml
 surfaces:
