@@ -48,6 +48,13 @@ export class AppendList<T> implements Iterable<T> {
     this.#backing.aside = made;
   }
 
+  /** The list with another item at an index below its length. Copies: the versions before keep theirs. */
+  with(index: number, item: T): AppendList<T> {
+    const items = this.#backing.items.slice(0, this.length);
+    items[index] = item;
+    return new AppendList({ items, aside: undefined }, this.length);
+  }
+
   /** The item at `index`, counted from the end when negative. */
   at(index: number): T | undefined {
     const position = index < 0 ? this.length + index : index;

@@ -3,7 +3,7 @@ import type { CallAttempt, CallData } from './entry.ts';
 import { spokenId, thoughtId } from './entry-id.ts';
 import type { FactOf } from './event.ts';
 import type { Block } from './model.ts';
-import { add, revise, type Timeline } from './timeline-edit.ts';
+import { add, addNamed, revise, type Timeline } from './timeline-edit.ts';
 import { addUsage } from './usage-sum.ts';
 
 /** A model call begins, or begins again. */
@@ -29,11 +29,12 @@ export function call(timeline: Timeline, fact: FactOf<'llm.request'>): Timeline 
 }
 
 export function think(timeline: Timeline, fact: FactOf<'thinking.step'>): Timeline {
-  const thought = (id: string): Timeline => add(timeline, fact, id, fact.payload.text, { role: 'thinking' });
+  const thought = (id: string): Timeline => addNamed(timeline, fact, id, fact.payload.text, { role: 'thinking' });
   if (timeline.turn === undefined || fact.iteration === undefined) return thought(`thought-${fact.seq}`);
   const turnId = `t${timeline.turn.number}`;
   const prefix = thoughtId(turnId, fact.iteration, 1).slice(0, -1);
-  const before = timeline.open.filter((one) => one.role === 'thinking' && one.id.startsWith(prefix)).length;
+  let before = 0;
+  for (const one of timeline.open) if (one.role === 'thinking' && one.id.startsWith(prefix)) before++;
   return thought(thoughtId(turnId, fact.iteration, before + 1));
 }
 
@@ -60,9 +61,9 @@ export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeli
   let told =
     words.trim() === ''
       ? timeline
-      : add(timeline, fact, spokenId(turnId, iteration), words, { role: 'assistant', data: { final: false } });
+      : addNamed(timeline, fact, spokenId(turnId, iteration), words, { role: 'assistant', data: { final: false } });
   for (const action of decision.actions) {
-    told = add(told, fact, action.id, action.name, {
+    told = addNamed(told, fact, action.id, action.name, {
       role: 'action',
       data: { name: action.name, arguments: action.arguments, state: 'asked', verdicts: [], requests: [] },
     });
@@ -77,7 +78,7 @@ export function output(timeline: Timeline, fact: FactOf<'io.output'>): Timeline 
     turn === undefined || fact.iteration === undefined
       ? `answer-${fact.seq}`
       : spokenId(`t${turn.number}`, fact.iteration);
-  return add(timeline, fact, id, fact.payload.text, { role: 'assistant', data: { final: true } });
+  return addNamed(timeline, fact, id, fact.payload.text, { role: 'assistant', data: { final: true } });
 }
 
 function textOf(content: readonly Block[]): string {

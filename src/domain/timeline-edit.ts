@@ -13,7 +13,7 @@ export interface Timeline {
   /** Entries that can change no more. */
   readonly settled: AppendList<Entry>;
   /** Entries of the turn in work, and what was said since. */
-  readonly open: readonly Entry[];
+  readonly open: AppendList<Entry>;
   readonly turn: { readonly number: number; readonly at: Instant } | undefined;
   readonly turns: number;
   readonly grammar: EffectiveAgent['grammar'];
@@ -24,10 +24,14 @@ export interface Timeline {
 
 export type Body<R extends EntryRole = EntryRole> = { [K in R]: Omit<EntryOf<K>, keyof Placed> }[R];
 
-/** Adds an entry at the end. One that is open under this id is changed instead: an id stands for one entry. */
-export function add(timeline: Timeline, fact: Fact, id: string, text: string, body: Body): Timeline {
+/** Adds an entry whose id was known before, or changes the open one that has it: an id stands for one entry. */
+export function addNamed(timeline: Timeline, fact: Fact, id: string, text: string, body: Body): Timeline {
   const again = revise(timeline, fact, (entry) => (entry.id === id ? { ...placeOf(entry), text, ...body } : undefined));
-  if (again !== undefined) return again;
+  return again ?? add(timeline, fact, id, text, body);
+}
+
+/** Adds an entry at the end. Its id is made of the fact's number, so it is new. */
+export function add(timeline: Timeline, fact: Fact, id: string, text: string, body: Body): Timeline {
   const placed: Placed = {
     id,
     position: timeline.settled.length + timeline.open.length + 1,
@@ -37,7 +41,7 @@ export function add(timeline: Timeline, fact: Fact, id: string, text: string, bo
     text,
     ...(timeline.turn !== undefined && { turn: timeline.turn.number }),
   };
-  return { ...timeline, open: [...timeline.open, { ...placed, ...body }] };
+  return { ...timeline, open: timeline.open.append({ ...placed, ...body }) };
 }
 
 /** Changes the newest open entry that `change` has something to say about; the very same entry is no change. */
@@ -47,7 +51,7 @@ export function revise(
   change: (entry: Entry) => Entry | undefined,
 ): Timeline | undefined {
   for (let index = timeline.open.length - 1; index >= 0; index--) {
-    const entry = timeline.open[index];
+    const entry = timeline.open.at(index);
     const changed = entry === undefined ? undefined : change(entry);
     if (changed === undefined) continue;
     if (changed === entry) return timeline;

@@ -1,3 +1,5 @@
+import { AppendList } from '../base/append-list.ts';
+import type { Entry } from './entry.ts';
 import type { FactOf, FactType } from './event.ts';
 import { add, type Timeline } from './timeline-edit.ts';
 import { notice } from './timeline-notice.ts';
@@ -23,9 +25,9 @@ export function startTurn(timeline: Timeline, fact: FactOf<'agent.turn.start'>, 
     );
   }
   const number = timeline.turns + 1;
-  const open = timeline.open.map((one) =>
-    one.turn === undefined ? { ...one, turn: number, revision: fact.seq } : one,
-  );
+  let open = AppendList.of<Entry>();
+  for (const one of timeline.open)
+    open = open.append(one.turn === undefined ? { ...one, turn: number, revision: fact.seq } : one);
   return { ...timeline, grammar, open, turns: number, turn: { number, at: fact.at } };
 }
 
@@ -38,7 +40,7 @@ export function endTurn(timeline: Timeline, fact: FactOf<'agent.turn.end'>): Tim
   const ended = add(timeline, fact, `end-${fact.seq}`, text, { role: 'end', data });
   let { settled } = ended;
   for (const entry of ended.open) settled = settled.append(entry);
-  return { ...ended, settled, open: [], turn: undefined };
+  return { ...ended, settled, open: AppendList.of<Entry>(), turn: undefined };
 }
 
 /** A stopped turn is open again. */

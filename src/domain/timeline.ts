@@ -13,7 +13,7 @@ export const emptyTimeline: Timeline = {
   head: 0,
   progressAt: 0,
   settled: AppendList.of<Entry>(),
-  open: [],
+  open: AppendList.of<Entry>(),
   turn: undefined,
   turns: 0,
   grammar: 'native',
@@ -33,7 +33,7 @@ export function lengthOf({ settled, open }: Timeline): number {
 /** The entry at a position, from 1. */
 export function entryAt({ settled, open }: Timeline, position: number): Entry | undefined {
   return position > settled.length
-    ? open[position - settled.length - 1]
+    ? open.at(position - settled.length - 1)
     : position < 1
       ? undefined
       : settled.at(position - 1);

@@ -42,7 +42,9 @@ function isTold({ open, turn, turns }: Timeline, { id, kind }: Extract<Hot, { ty
   if (kind === 'progress') return false;
   const number = Number(/^t(\d+)-/.exec(id)?.[1]);
   const isOver = turn === undefined ? number <= turns : number < turn.number;
-  return isOver || open.some((entry) => entry.id === id);
+  if (isOver) return true;
+  for (const entry of open) if (entry.id === id) return true;
+  return false;
 }
 
 function hotOf(event: Passing): Hot | undefined {
