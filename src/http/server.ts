@@ -59,6 +59,8 @@ export async function startServer(options: ServerOptions): Promise<TreadleServer
     (incoming, outgoing) => void listener(incoming, outgoing),
   );
   const listener = getRequestListener(app.hono.fetch, {
+    // Its own Response would write a second head after a stream's when a middleware has touched the reply.
+    overrideGlobalObjects: false,
     errorHandler: (problem) => {
       logger.debug('a request was not well-formed', { error: problem });
       const refusal = new Refusal('invalid_request', 'The address or the Host header is malformed.');

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Clock, Instant } from '../base/clock.ts';
-import type { Frame } from '../platform/runs/frame.ts';
+import type { MaybePromise } from '../base/promise.ts';
 import type { Logger } from '../kernel/ports.ts';
 import type { HttpContext } from './context.ts';
 import { Refusal } from './refusal.ts';
-import { eventOf, HEARTBEAT, OPENING } from './sse.ts';
+import { HEARTBEAT, OPENING } from './sse.ts';
 
 export interface StreamLimits {
   readonly total: number;
@@ -16,11 +16,15 @@ export interface StreamLimits {
 }
 
 export interface Streams {
-  /** Answers with a stream of frames. Throws what `open` throws, and `too_many_streams`, while there is still a reply to give. */
-  answer(
+  /**
+   * Answers with a stream of frames, each as the event that `written` makes of it. Throws what `open` throws, and
+   * `too_many_streams`, while there is still a reply to give.
+   */
+  answer<T>(
     context: HttpContext,
     caller: string,
-    open: (signal: AbortSignal) => Promise<AsyncIterableIterator<Frame>>,
+    open: (signal: AbortSignal) => MaybePromise<AsyncIterableIterator<T>>,
+    written: (frame: T) => string,
   ): Promise<Response>;
   count(): number;
   /** Ends every stream after its last whole frame. */
@@ -89,12 +93,16 @@ export function createStreams(
     onCount(streams.size);
   }
 
-  async function pump(stream: OpenStream, frames: AsyncIterableIterator<Frame>): Promise<void> {
+  async function pump<T>(
+    stream: OpenStream,
+    frames: AsyncIterableIterator<T>,
+    written: (frame: T) => string,
+  ): Promise<void> {
     const { outgoing } = stream;
     const write = gathered(outgoing);
     for await (const frame of frames) {
       if (outgoing.destroyed || outgoing.writableEnded) return;
-      if (write(eventOf(frame))) continue;
+      if (write(written(frame))) continue;
       stream.waitingSince = clock.now();
       await drained(outgoing);
       stream.waitingSince = undefined;
@@ -102,7 +110,7 @@ export function createStreams(
   }
 
   return {
-    async answer(context, caller, open) {
+    async answer(context, caller, open, written) {
       const { outgoing } = context.env;
       const free = reserve(caller);
       const stop = new AbortController();
@@ -121,13 +129,15 @@ export function createStreams(
       outgoing.writeHead(200, HEADERS);
       outgoing.write(OPENING);
       add(stream);
-      pump(stream, frames)
+      pump(stream, frames, written)
         .catch((error: unknown) => {
           if (!stop.signal.aborted) logger.error('a stream broke off', { request: context.get('requestId'), error });
         })
         .finally(() => {
           remove(stream);
-          if (!outgoing.writableEnded) outgoing.end();
+          if (outgoing.writableEnded) return;
+          outgoing.uncork(); // what is gathered is lost where the end comes first
+          outgoing.end();
         });
       return RESPONSE_ALREADY_SENT;
     },

@@ -1,6 +1,7 @@
 import type { Host } from '../../platform/host.ts';
 import type { Handlers } from '../endpoint.ts';
 import { callerName } from '../identify.ts';
+import { eventOf } from '../sse.ts';
 import type { Streams } from '../streams.ts';
 import type { runRoutes } from '../wire.ts';
 
@@ -20,9 +21,8 @@ export function runHandlers(
     readEvents: async ({ params, query }, { caller }) => ({ body: await runs.events(caller, params.id, query) }),
     followRun({ params, query }, { caller, context }) {
       const cursor = context.req.header('last-event-id') ?? query.cursor;
-      return streams.answer(context, callerName(caller), (signal) =>
-        runs.follow(caller, params.id, { ...query, cursor, signal }),
-      );
+      const open = (signal: AbortSignal) => runs.follow(caller, params.id, { ...query, cursor, signal });
+      return streams.answer(context, callerName(caller), open, eventOf);
     },
     readLog: async ({ params, query }, { caller }) => ({ body: await runs.log(caller, params.id, query) }),
     readPrompt: async ({ params: { id, iteration }, query }, { caller }) => ({
