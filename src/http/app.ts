@@ -6,6 +6,7 @@ import type { MaybePromise } from '../base/promise.ts';
 import type { Logger } from '../kernel/ports.ts';
 import type { ControlStore } from '../kernel/stores.ts';
 import type { Host } from '../platform/host.ts';
+import { agUiHandlers, agUiRoutes } from './ag-ui/routes.ts';
 import { refuseStrangers, type BrowserRules } from './browser.ts';
 import type { HttpContext, HttpEnv } from './context.ts';
 import { createCredentials } from './credentials.ts';
@@ -13,6 +14,8 @@ import { createEndpoint, type AnyHandler, type EndpointPorts, type Surface } fro
 import type { Figures } from './figures.ts';
 import { createIdentify } from './identify.ts';
 import { createOnce } from './idempotency.ts';
+import { createMcp } from './mcp/handler.ts';
+import { mcpHandlers, mcpRoutes } from './mcp/routes.ts';
 import { createTokenReader, type OidcOptions } from './oidc.ts';
 import { createRateLimit, type RateOptions } from './rate.ts';
 import { Refusal, refusalOf } from './refusal.ts';
@@ -50,6 +53,7 @@ const STREAMS: StreamLimits = { total: 10_000, perCaller: 10_000, heartbeatMs: 1
 
 const CANONICAL: Surface = { name: 'runs', badBody: 422, onlyKeys: false };
 const NEXUSTRADE: Surface = { name: 'nexustrade', badBody: 400, onlyKeys: true };
+const PROTOCOLS: Surface = { name: 'protocols', badBody: 422, onlyKeys: false };
 const OPERATIONS: Surface = { name: 'operations', badBody: 400, onlyKeys: false };
 
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
@@ -131,6 +135,9 @@ export function createApp(options: AppOptions): App {
 
   serve(API, runRoutes, runHandlers(host, streams), CANONICAL);
   serve(NEXUSTRADE_API, nexustradeRoutes, nexustradeHandlers(host), NEXUSTRADE);
+  const mcp = createMcp({ runs: host.runs, agents: () => host.agents(), clock, version: options.version }, logger);
+  serve('', agUiRoutes, agUiHandlers(host, streams), PROTOCOLS);
+  serve('', mcpRoutes, mcpHandlers(mcp), PROTOCOLS);
   const operations = operationHandlers({
     figures,
     version: options.version,
@@ -158,6 +165,7 @@ export function createApp(options: AppOptions): App {
     drain() {
       draining = true;
       streams.close();
+      void mcp.close();
     },
   };
 }

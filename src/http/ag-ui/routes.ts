@@ -1,0 +1,35 @@
+import { EventEncoder } from '@ag-ui/encoder';
+import { z } from 'zod';
+import type { Host } from '../../platform/host.ts';
+import type { Handlers } from '../endpoint.ts';
+import { callerName } from '../identify.ts';
+import type { Streams } from '../streams.ts';
+import type { RouteTable } from '../wire.ts';
+import { exchange } from './exchange.ts';
+import { parseInput } from './input.ts';
+
+export const agUiRoutes = {
+  exchange: {
+    method: 'POST',
+    path: '/ag-ui/{agent}',
+    about: 'One exchange with an agent over the AG-UI protocol: a RunAgentInput, answered by a stream of its events.',
+    scope: 'run',
+    params: z.strictObject({ agent: z.string() }),
+    body: z.unknown(),
+    status: 200,
+    contentType: 'text/event-stream',
+    refuses: ['too_many_streams'],
+  },
+} as const satisfies RouteTable;
+
+/** Front ends that speak AG-UI. A page that goes away stops nothing: it comes back with the same thread. */
+export function agUiHandlers({ runs }: Pick<Host, 'runs'>, streams: Streams): Handlers<typeof agUiRoutes> {
+  const encoder = new EventEncoder();
+  return {
+    exchange({ params: { agent }, body }, { caller, context }) {
+      const input = parseInput(body);
+      const open = (signal: AbortSignal) => exchange({ runs, caller, agent, input, signal });
+      return streams.answer(context, callerName(caller), open, (event) => encoder.encodeSSE(event));
+    },
+  };
+}
