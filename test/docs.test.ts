@@ -13,6 +13,7 @@ import { EXIT_CODES } from '../src/cli/exit-codes.ts';
 import { facts, PASSING_ABOUT } from '../src/domain/event.ts';
 import { QUESTION_ABOUT } from '../src/kernel/verdict.ts';
 import { builtinGroups } from '../src/platform/builtins.ts';
+import { agentGroup } from '../src/plugins/tools/agent.ts';
 import { bundleJsonSchema } from '../src/platform/bundle-schema.ts';
 import { activeByDefault, shippedPlugins } from '../src/plugins/shipped.ts';
 import { anchorsOf, blocksOf, firstCells, linksOf } from './support/markdown.ts';
@@ -140,7 +141,7 @@ test('every plugin is documented, and no other', () => {
 });
 
 test('every built-in tool is documented, and no other', () => {
-  const groups = [...builtinGroups.values()];
+  const groups = [...builtinGroups.values(), agentGroup(['clerk'])];
   assert.deepEqual(
     headings(page('tools.md'), 2),
     groups.map(({ name }) => `builtin/${name}`),

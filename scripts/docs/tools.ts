@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { isObject, type JsonObject } from '../../src/base/json.ts';
 import type { BuiltinGroup, ToolSpec } from '../../src/kernel/tool.ts';
 import { builtinGroups } from '../../src/platform/builtins.ts';
+import { agentGroup } from '../../src/plugins/tools/agent.ts';
 import { jsonType } from './shape.ts';
 import { code, generated, table } from './table.ts';
 
 export function renderToolsDoc(): string {
-  return [INTRODUCTION, SERVERS, ...[...builtinGroups.values()].map(renderGroup)].join('\n');
+  const groups = [...builtinGroups.values(), agentGroup(['researcher', 'writer'])];
+  return [INTRODUCTION, SERVERS, ...groups.map(renderGroup)].join('\n');
 }
 
 function renderGroup({ name, locked, tools }: BuiltinGroup): string {

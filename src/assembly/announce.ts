@@ -1,5 +1,5 @@
 import { isoTime, type Instant } from '../base/clock.ts';
-import { nextIteration, type Conversation, type Turn } from '../domain/conversation.ts';
+import { iterationsAllowed, nextIteration, type Conversation, type Turn } from '../domain/conversation.ts';
 import type { AnnounceBlockSource } from './section.ts';
 
 /**
@@ -14,7 +14,7 @@ export function announce(
 ): string | undefined {
   const { turn } = conversation;
   if (turn === undefined) return undefined;
-  let text = section('BUDGET', budget(turn));
+  let text = section('BUDGET', budget(conversation, turn));
   text += section(
     'INACTIVE TOOLS THIS TURN',
     turn.agent.inactive.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
@@ -30,8 +30,8 @@ function section(title: string, body: string): string {
   return body === '' ? '' : `[${title}]\n${body}\n\n`;
 }
 
-function budget(turn: Turn): string {
-  const { maxIterations } = turn.agent.limits;
+function budget(conversation: Conversation, turn: Turn): string {
+  const maxIterations = iterationsAllowed(conversation, turn);
   const iteration = nextIteration(turn);
   const left = maxIterations - iteration;
   const line = `iteration ${iteration} of ${maxIterations}`;

@@ -1,5 +1,5 @@
 import type { EffectiveAgent, Limits, ToolChoice } from '../domain/agent.ts';
-import { defaultLimits } from '../domain/limits.ts';
+import { defaultLimits, defaultSubagents } from '../domain/limits.ts';
 import type { Behaviour, BehaviourKey, DeclaredChoice } from '../domain/behaviour.ts';
 import type { Bundle } from '../domain/bundle.ts';
 import { behaviourLevels, resolve } from './resolve.ts';
@@ -22,6 +22,8 @@ export interface FrameOptions {
   readonly gateIterations?: number | undefined;
   /** Whether anybody would answer a request for a plan. */
   readonly hasPlanner: boolean;
+  /** Whether it is granted the tool that delegates. */
+  readonly delegates?: boolean | undefined;
 }
 
 /** The behaviour of one agent from the levels of its bundle, each key from the nearest level that sets it. Pure. */
@@ -34,7 +36,7 @@ export function frameOf(bundle: Bundle, agent: string, options: FrameOptions): F
   return {
     id: agent,
     grammar: value('decision') ?? 'native',
-    limits: limitsOf(value, options.gateIterations),
+    limits: limitsOf(value, options),
     onLimit: value('on_limit') ?? 'end',
     renderThinking: value('render_thinking') ?? true,
     systemPrompt: options.systemPrompt,
@@ -48,8 +50,9 @@ export function frameOf(bundle: Bundle, agent: string, options: FrameOptions): F
 
 function limitsOf(
   value: <K extends BehaviourKey>(key: K) => NonNullable<Behaviour[K]> | undefined,
-  gateIterations: number | undefined,
+  { gateIterations, delegates = false }: FrameOptions,
 ): Limits {
+  const maxSubagents = delegates ? subagentsOf(value('subagents') ?? true) : undefined;
   const contextMaxTokens = value('context_max_tokens');
   return {
     maxIterations: value('max_iterations') ?? gateIterations ?? defaultLimits.maxIterations,
@@ -63,7 +66,15 @@ function limitsOf(
     modelIdleMs: value('model_idle_ms') ?? defaultLimits.modelIdleMs,
     maxResultBytes: value('max_result_bytes') ?? defaultLimits.maxResultBytes,
     ...(contextMaxTokens === undefined ? {} : { contextMaxTokens }),
+    ...(maxSubagents === undefined ? {} : { maxSubagents }),
   };
+}
+
+/** How many child runs may be at work at the same time; undefined when none may. */
+export function subagentsOf(declared: Behaviour['subagents']): number | undefined {
+  if (declared === undefined || declared === false) return undefined;
+  if (declared === true) return defaultSubagents;
+  return declared.enabled === false ? undefined : (declared.max ?? defaultSubagents);
 }
 
 function choiceOf(declared: Behaviour['tool_choice']): Frame['toolChoice'] {

@@ -44,6 +44,8 @@ export const limits = z.strictObject({
   maxResultBytes: z.number().int().min(256),
   /** Input tokens at which older turns are compacted. Absent: only when the provider says that it is too much. */
   contextMaxTokens: z.number().int().positive().optional(),
+  /** Child runs at work at the same time. Absent: it may not delegate. */
+  maxSubagents: z.number().int().min(1).optional(),
 });
 export type Limits = z.infer<typeof limits>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultLimits } from './limits.ts';
+import { defaultLimits, defaultSubagents } from './limits.ts';
 import { key, later, refuse, requiredKey } from './bundle-key.ts';
 import { roles, supportedModel } from './declared-model.ts';
 import { cachePolicy } from './selection.ts';
@@ -87,6 +87,17 @@ const cache = z
   })
   .meta({ id: 'cache' });
 export type DeclaredCache = z.infer<typeof cache>;
+const subagents = z.union([
+  z.boolean(),
+  z.strictObject({
+    enabled: key(z.boolean(), 'Grants the tool `delegate` of `builtin/agent`, where no entry of `tools` does.', {
+      default: true,
+    }),
+    max: key(z.int().min(1).max(64), 'Tasks that are worked on at the same time; one more is refused.', {
+      default: defaultSubagents,
+    }),
+  }),
+]);
 
 const cap = (least: number, most: number) => z.int().min(least).max(most);
 
@@ -168,7 +179,9 @@ export const behaviour = z
     role_models: key(roles, "This agent's models for roles, over `config.role_models` and `models`."),
     render_thinking: key(z.boolean(), 'Whether people are shown what the model thought.', { default: true }),
     cache: key(cache, 'What is asked of the prompt cache, and of users who would make it cold.'),
-    subagents: later('Whether the agent may start others.', 'remove it; this version runs no subagents'),
+    subagents: key(subagents, 'Whether the agent may hand tasks to agents of its bundle, each in a run of its own.', {
+      otherwise: '`true` for an agent that is granted `builtin/agent`, else `false`',
+    }),
     debug_timeline: later('Extra output for debugging.', 'remove it'),
   })
   .meta({ id: 'behaviour' });

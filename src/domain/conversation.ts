@@ -6,6 +6,7 @@ import type { Action, Decision } from './decision.ts';
 import type { FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
 import type { Selection } from './selection.ts';
+import type { RunLimits } from './run-limits.ts';
 import type { Observation } from './tool.ts';
 import type { Usage } from './usage.ts';
 import { noUsage } from './usage-sum.ts';
@@ -18,6 +19,18 @@ export interface HeldRequest extends FactPayload<'hitl.requested'> {
   readonly answer?: FactPayload<'hitl.responded'>;
   readonly cancelled?: string;
 }
+
+/** An action that waits for something outside of this conversation; `ended` is set once that is over. */
+export type Wait =
+  | (FactPayload<'computation.started'> & {
+      readonly kind: 'computation';
+      readonly ended?: FactPayload<'computation.ended'>;
+    })
+  | (FactPayload<'subagent.started'> & {
+      readonly kind: 'subagent';
+      readonly action: string;
+      readonly ended?: FactPayload<'subagent.ended'>;
+    });
 
 /** What is known of one action: asked for, perhaps begun, perhaps observed. */
 export interface ActionState {
@@ -66,6 +79,12 @@ export interface Turn {
   readonly plan: 'none' | 'requested' | FactPayload<'plan.result'>;
   /** Requests to people, answered ones included until their action is observed. */
   readonly requests: readonly HeldRequest[];
+  /** What actions wait or have waited for, in the order begun. */
+  readonly waits: readonly Wait[];
+  /** Results that were handed in before it was on record that somebody waits for them. */
+  readonly early: readonly FactPayload<'computation.ended'>[];
+  /** Milliseconds that the turn rested: for people, for other work, or stopped. */
+  readonly restedMs: number;
   readonly skills: readonly FactPayload<'skill.loaded'>[];
   readonly cancel: 'none' | 'requested' | 'active' | 'complete';
   readonly override: FactPayload<'agent.tool_choice'> | undefined;
@@ -88,6 +107,7 @@ export interface Turn {
   /** How often in a row a worker took the turn up and left nothing in the log. Stays at `CRASH_LOOP` once it is there. */
   readonly stalls: number;
   readonly end: FactPayload<'agent.turn.end'> | undefined;
+  readonly endedAt?: Instant | undefined;
 }
 
 /** So many stalls in a row: whatever the turn would do next takes its worker down. */
@@ -128,6 +148,13 @@ export interface AppliedSelection {
   readonly promoted: readonly string[];
 }
 
+export interface Spent {
+  /** Input and output, over all turns. */
+  readonly tokens: number;
+  /** Actions that were begun. */
+  readonly actions: number;
+}
+
 /** One user's ordered exchange with one agent: the fold of its log. Immutable. */
 export interface Conversation {
   readonly id: string;
@@ -150,6 +177,12 @@ export interface Conversation {
   readonly selection: AppliedSelection | undefined;
   /** By `provider/model`, the one that answered last at the end. */
   readonly cached: readonly CacheMark[];
+  /** What the run may use; absent keys are no limit. */
+  readonly limits: RunLimits;
+  /** What the run has used of that, its children included. */
+  readonly spent: Spent;
+  /** What the run may not do because the one that delegated to it may not. */
+  readonly ceiling: FactPayload<'ceiling.set'> | undefined;
   readonly summary: { readonly through: number; readonly text: string } | undefined;
   readonly usage: Usage;
   /** Input and output tokens of the last answer: about what the next prompt begins with. */
@@ -171,6 +204,9 @@ export function emptyConversation(id: string, agentPath: string): Conversation {
     sections: {},
     selection: undefined,
     cached: [],
+    limits: {},
+    spent: { tokens: 0, actions: 0 },
+    ceiling: undefined,
     summary: undefined,
     usage: noUsage,
     contextTokens: 0,
@@ -204,4 +240,21 @@ export function requestFor(turn: Turn, action: string): HeldRequest | undefined 
 
 export function openRequests(turn: Turn): readonly HeldRequest[] {
   return turn.requests.filter((one) => one.answer === undefined && one.cancelled === undefined);
+}
+
+/** What open actions still wait for. */
+export function openWaits(turn: Turn): readonly Wait[] {
+  if (turn.waits.length === 0) return turn.waits;
+  const open = new Set(openActions(turn).map((one) => one.action.id));
+  return turn.waits.filter((one) => one.ended === undefined && open.has(one.action));
+}
+
+/** The wait of an action that has not been observed yet. */
+export function waitFor(turn: Turn, action: string): Wait | undefined {
+  return turn.waits.findLast((one) => one.action === action);
+}
+
+/** Model calls of a turn: what the agent declares, or less where the run has less. */
+export function iterationsAllowed({ limits }: Pick<Conversation, 'limits'>, { agent }: Pick<Turn, 'agent'>): number {
+  return Math.min(agent.limits.maxIterations, limits.maxIterations ?? Infinity);
 }

@@ -3,7 +3,7 @@ import { shortDigest } from '../base/digest.ts';
 import { canonicalJson, toJson, type Json } from '../base/json.ts';
 import type { FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
-import type { StopKind } from './status.ts';
+import type { EndStatus, StopKind } from './status.ts';
 import type { Effect, Observation } from './tool.ts';
 import type { Usage } from './usage.ts';
 
@@ -56,7 +56,20 @@ export interface ActionData {
   readonly observation?: Observation;
   readonly verdicts: readonly FactPayload<'gate.verdict'>[];
   readonly requests: readonly Asked[];
+  /** What it waits or has waited for outside of this conversation. */
+  readonly waits?: Waited;
 }
+
+/** The work outside, or the child run, that an action waits for. */
+export type Waited =
+  | {
+      readonly kind: 'computation';
+      readonly ticket: string;
+      readonly note?: string;
+      readonly deadline?: Instant;
+      readonly outcome?: 'ok' | 'failed';
+    }
+  | { readonly kind: 'subagent'; readonly run: string; readonly agent: string; readonly status?: EndStatus };
 
 export interface CallData {
   /** From 1 within the turn. */
@@ -84,7 +97,8 @@ export type NoticeKind =
   | 'tool_choice'
   | 'cache'
   | 'account'
-  | 'subagent';
+  | 'subagent'
+  | 'limits';
 
 /** A line of the timeline, as people and the run API read it. */
 export type Entry = Placed &

@@ -4,6 +4,7 @@ import { effectiveAgent, inactiveTool, modelRef, toolChoice, toolChoiceMode } fr
 import { json, part } from './content.ts';
 import { block, failure, opaque } from './model.ts';
 import { selection } from './selection.ts';
+import { runLimits } from './run-limits.ts';
 import { END_STATUSES, STOP_KINDS } from './status.ts';
 import { effect, observation, toolDefinition } from './tool.ts';
 import { usage } from './usage.ts';
@@ -280,15 +281,71 @@ export const facts = {
     payload: z.strictObject({ tools: z.array(text), account: text }),
     about: 'claims are met again',
   },
+  'computation.started': {
+    v: 1,
+    payload: z.strictObject({
+      action,
+      /** What names the work outside: whoever hands in its result says it again. */
+      ticket: text,
+      /** What is worked on, for people. */
+      note: text.optional(),
+      /** When it counts as failed. */
+      deadline: z.number().optional(),
+    }),
+    about: 'an action waits for work outside',
+  },
+  'computation.ended': {
+    v: 1,
+    payload: z.strictObject({
+      ticket: text,
+      outcome: z.enum(['ok', 'failed']),
+      value: json.optional(),
+      content: z.array(part).optional(),
+      error: z.strictObject({ code: text, message: text }).optional(),
+      by,
+    }),
+    about: 'the work outside has ended, or its time is over',
+  },
   'subagent.started': {
     v: 1,
-    payload: z.strictObject({ conversation: text, agent: text, action: action.optional() }),
+    payload: z.strictObject({
+      conversation: text,
+      agent: text,
+      action: action.optional(),
+      /** The part of this run's limits that the child may use up. */
+      limits: runLimits.optional(),
+    }),
     about: 'a child run begins',
   },
   'subagent.ended': {
     v: 1,
-    payload: z.strictObject({ conversation: text, status: z.enum(END_STATUSES) }),
+    payload: z.strictObject({
+      conversation: text,
+      status: z.enum(END_STATUSES),
+      answer: text.optional(),
+      error: z.strictObject({ code: text, message: text }).optional(),
+      /** Of the child and of its own children. */
+      tokens: count.optional(),
+      actions: count.optional(),
+    }),
     about: 'a child run ends',
+  },
+  'ceiling.set': {
+    v: 1,
+    payload: z.strictObject({
+      /** Tools that the run does not have, whatever its agent is granted. */
+      denied: z.array(text),
+      /** Tools for which a person is asked each time. */
+      ask: z.array(text),
+      /** The run that delegated to this one. */
+      by,
+    }),
+    about: 'a child run is told what its parent may not do either',
+  },
+  'limits.changed': {
+    v: 1,
+    payload: z.strictObject({ limits: runLimits, by }),
+    about: 'what the run may use is set anew, in place of what was said before',
   },
 } as const satisfies Record<string, { v: number; payload: z.ZodType; about: string }>;
 

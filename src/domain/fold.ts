@@ -1,10 +1,13 @@
 import { AppendList } from '../base/append-list.ts';
+import type { Instant } from '../base/clock.ts';
 import type { Fact, FactOf, FactPayload } from './event.ts';
 import { addUsage, inputTokens, noUsage, outputTokens } from './usage-sum.ts';
 import {
   CRASH_LOOP,
   emptyConversation,
   isResumable,
+  openRequests,
+  openWaits,
   type Conversation,
   type Input,
   type Iteration,
@@ -12,6 +15,7 @@ import {
 } from './conversation.ts';
 import { cachedBy } from './fold-cache.ts';
 import { begin, denies, inIteration, observe, request, response, settle } from './fold-turn.ts';
+import { awaitChild, awaitResult, childDone, deliver } from './fold-wait.ts';
 
 /** A fold's own copy, which nobody has seen yet: it may be written to until it is returned. */
 type Fresh = { -readonly [K in keyof Conversation]: Conversation[K] };
@@ -20,6 +24,7 @@ type Fresh = { -readonly [K in keyof Conversation]: Conversation[K] };
 export function apply(conversation: Conversation, fact: Fact): Conversation {
   const moved: Fresh = { ...conversation, head: fact.seq, at: fact.at };
   if (moved.turn !== undefined && moved.turn.stalls > 0) progress(moved, moved.turn, fact);
+  if (moved.turn !== undefined && ENDS_REST.has(fact.type)) rested(moved, moved.turn, fact, conversation.at);
   switch (fact.type) {
     case 'io.input':
       return hear(moved, { ...fact.payload, seq: fact.seq, at: fact.at });
@@ -40,6 +45,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
         inIteration(turn, (now) => ({ ...now, thoughts: [...now.thoughts, fact.payload] })),
       );
     case 'tool.invoke':
+      moved.spent = { ...moved.spent, actions: moved.spent.actions + 1 };
       return inTurn(moved, (turn) => begin(turn, fact.payload));
     case 'tool.result':
       return inTurn(moved, (turn) => observe(turn, fact.payload));
@@ -73,7 +79,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'cancel.complete':
       return inTurn(moved, (turn) => ({ ...turn, cancel: 'complete' }));
     case 'cancel.resume':
-      return resumeTurn(moved);
+      return resumeTurn(moved, fact.at);
     case 'io.output':
       return inTurn(moved, (turn) => ({ ...turn, output: fact.payload.text }));
     case 'selection.applied':
@@ -84,8 +90,20 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'cache.cold':
     case 'account.inactive':
     case 'account.reactivated':
+      return moved;
+    case 'computation.started':
+      return inTurn(moved, (turn) => awaitResult(turn, fact.payload));
+    case 'computation.ended':
+      return inTurn(moved, (turn) => deliver(turn, fact.payload));
     case 'subagent.started':
+      return inTurn(moved, (turn) => awaitChild(turn, fact.payload));
     case 'subagent.ended':
+      return inTurn(childEnded(moved, fact.payload), (turn) => childDone(turn, fact.payload));
+    case 'ceiling.set':
+      moved.ceiling = fact.payload;
+      return moved;
+    case 'limits.changed':
+      moved.limits = fact.payload.limits;
       return moved;
     default:
       return moved; // A fact of a newer version: kept in the log, unknown to this fold.
@@ -103,9 +121,27 @@ function progress(moved: Fresh, turn: Turn, { type }: Fact): void {
   if (turn.stalls < CRASH_LOOP && type !== 'agent.turn.start') moved.turn = { ...turn, stalls: 0 };
 }
 
+/** What comes from outside while a turn rests, and the worker that comes back to it. */
+const ENDS_REST: ReadonlySet<string> = new Set([
+  ...['io.input', 'hitl.responded', 'hitl.cancel', 'computation.ended', 'subagent.ended', 'cancel.request'],
+  'agent.turn.start',
+]);
+
+/** The time before such a fact was rest, if the turn had somebody to wait for. */
+function rested(moved: Fresh, turn: Turn, { type, at }: Fact, before: Instant): void {
+  if (type !== 'agent.turn.start' && openRequests(turn).length === 0 && openWaits(turn).length === 0) return;
+  if (at > before) moved.turn = { ...turn, restedMs: turn.restedMs + at - before };
+}
+
+function childEnded(moved: Fresh, { tokens = 0, actions = 0 }: FactPayload<'subagent.ended'>): Fresh {
+  moved.spent = { tokens: moved.spent.tokens + tokens, actions: moved.spent.actions + actions };
+  return moved;
+}
+
 function billed(moved: Fresh, { usage, failure }: FactPayload<'llm.response'>): Fresh {
   if (failure === undefined) moved.contextTokens = inputTokens(usage) + outputTokens(usage);
   moved.usage = addUsage(moved.usage, usage);
+  moved.spent = { ...moved.spent, tokens: moved.spent.tokens + inputTokens(usage) + outputTokens(usage) };
   return moved;
 }
 
@@ -146,6 +182,9 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
     pending: [],
     plan: 'none',
     requests: [],
+    waits: [],
+    early: [],
+    restedMs: 0,
     skills: [],
     cancel: conversation.cancelNext ? 'requested' : 'none',
     override: undefined,
@@ -174,18 +213,30 @@ function endTurn(conversation: Conversation, end: FactPayload<'agent.turn.end'>)
     ...conversation,
     turn: undefined,
     inbox: [...turn.pending, ...conversation.inbox],
-    turns: conversation.turns.append({ ...turn, iterations: turn.iterations.trim(), pending: [], end }),
+    turns: conversation.turns.append({
+      ...turn,
+      iterations: turn.iterations.trim(),
+      pending: [],
+      end,
+      endedAt: conversation.at,
+    }),
   };
 }
 
-/** A turn that was cancelled, or that a limit ended, is open again, as the log left it. Messages that came since stay in the inbox. */
-function resumeTurn(conversation: Fresh): Conversation {
-  if (conversation.turn !== undefined) return inTurn(conversation, (turn) => ({ ...turn, cancel: 'none' }));
-  const last = conversation.turns.at(-1);
-  if (last === undefined || !isResumable(last)) return conversation;
+/** A turn that was stopped, or ended at a limit, is open again as the log left it. Messages that came since stay in the inbox. */
+function resumeTurn(moved: Fresh, at: Instant): Conversation {
+  if (moved.turn !== undefined) return inTurn(moved, (turn) => ({ ...turn, cancel: 'none' }));
+  const last = moved.turns.at(-1);
+  if (last === undefined || !isResumable(last)) return moved;
   let turns = AppendList.of<Turn>();
-  for (const turn of conversation.turns) if (turn !== last) turns = turns.append(turn);
-  return { ...conversation, turns, turn: { ...last, cancel: 'none', stalls: 0, denied: undefined, end: undefined } };
+  for (const turn of moved.turns) if (turn !== last) turns = turns.append(turn);
+  const { current, endedAt = at } = last;
+  // A last call that was made because of the limit is over, and so is what it said.
+  const wrapped = current?.attempts.at(-1)?.request.purpose === 'wrap_up';
+  const open = wrapped ? { iterations: last.iterations.append(current), current: undefined, output: undefined } : {};
+  const restedMs = last.restedMs + Math.max(0, at - endedAt);
+  const turn = { ...last, ...open, restedMs, cancel: 'none', denied: undefined, stalls: 0, end: undefined } as const;
+  return { ...moved, turns, turn };
 }
 
 function compacted(conversation: Conversation, payload: FactPayload<'memory.compacted'>): Conversation {

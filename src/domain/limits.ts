@@ -13,3 +13,6 @@ export const defaultLimits: Limits = {
   modelIdleMs: 60_000,
   maxResultBytes: 16_384,
 };
+
+/** Child runs at work at the same time, for an agent that may delegate and says nothing of how many. */
+export const defaultSubagents = 4;

@@ -1,5 +1,5 @@
 import type { Instant } from '../base/clock.ts';
-import { openActions, openRequests, type ActionState, type Conversation } from './conversation.ts';
+import { openActions, openRequests, openWaits, type ActionState, type Conversation } from './conversation.ts';
 import type { RunStatus } from './status.ts';
 
 export type { RunLimits } from './run-limits.ts';
@@ -13,13 +13,17 @@ export function statusOf(conversation: Conversation): RunStatus {
   }
   const actions = openActions(turn);
   const open = openRequests(turn);
-  const isFree = (one: ActionState): boolean => !open.some((request) => request.action === one.action.id);
+  const waits = openWaits(turn);
+  const held = new Set([...open, ...waits].map((one) => one.action));
+  const isFree = (one: ActionState): boolean => !held.has(one.action.id);
   // One after another: an action that is held holds up those after it.
   const movable = turn.agent.limits.maxConcurrent > 1 ? actions.some(isFree) : actions.slice(0, 1).some(isFree);
   if (open.length > 0 && !movable) {
     if (open.some((one) => one.kind === 'plan')) return 'pending_plan_approval';
     return open.some((one) => one.kind === 'action') ? 'pending_action_approval' : 'awaiting_user_input';
   }
+  if (waits.length > 0 && !movable)
+    return waits.some((one) => one.kind === 'subagent') ? 'waiting_for_subagents' : 'waiting_for_computation';
   if (actions.length > 0 && turn.requests.some((one) => one.kind === 'action' && one.answer !== undefined))
     return 'action_approved';
   if (turn.current === undefined) {
@@ -30,10 +34,12 @@ export function statusOf(conversation: Conversation): RunStatus {
   return 'running';
 }
 
-/** When a run that rests has work without anybody saying anything: the first of its questions to expire. */
+/** When a run that rests has work without anybody saying anything: the first of its questions and tickets to expire. */
 export function wakeAt({ turn }: Conversation): Instant | undefined {
+  if (turn === undefined) return undefined;
   let first: Instant | undefined;
-  for (const { deadline } of turn === undefined ? [] : openRequests(turn))
+  const tickets = openWaits(turn).filter((one) => one.kind === 'computation');
+  for (const { deadline } of [...openRequests(turn), ...tickets])
     if (deadline !== undefined) first = Math.min(first ?? deadline, deadline);
   return first;
 }

@@ -4,6 +4,7 @@ import type { Fact } from './event.ts';
 import { ask, begin, observe, settle } from './timeline-action.ts';
 import { answered, call, output, think } from './timeline-call.ts';
 import { add, type Timeline } from './timeline-edit.ts';
+import { awaitOther, otherDone } from './timeline-wait.ts';
 import { judge, notice } from './timeline-notice.ts';
 import { endTurn, resumeTurn, startTurn } from './timeline-turn.ts';
 
@@ -147,15 +148,16 @@ export function project(before: Timeline, fact: Fact): Timeline {
         'account',
         `${names(fact.payload.tools)} can be used again: the account ${fact.payload.account} is connected.`,
       );
+    case 'computation.started':
+      return awaitOther(timeline, fact);
     case 'subagent.started':
-      return notice(
-        { ...timeline, delegated: true },
-        fact,
-        'subagent',
-        `${fact.payload.agent} began to work on ${fact.payload.conversation}.`,
-      );
+      return awaitOther({ ...timeline, delegated: true }, fact);
+    case 'computation.ended':
     case 'subagent.ended':
-      return notice(timeline, fact, 'subagent', `${fact.payload.conversation} ended: ${fact.payload.status}.`);
+      return otherDone(timeline, fact);
+    case 'limits.changed':
+      return notice(timeline, fact, 'limits', 'What the run may use was changed.', fact.payload.by);
+    case 'ceiling.set':
     case 'plan.request':
     case 'tool.register':
     case 'memory.compact.request':

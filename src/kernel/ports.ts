@@ -230,7 +230,7 @@ export interface ToolContext {
   readonly reply?: string | undefined;
 }
 
-/** What a tool hands back when a plain value is not enough. Made with `toolResult`, `toolFailure`, `askPerson`. */
+/** What a tool hands back when a plain value is not enough. Made with `toolResult`, `toolFailure`, `askPerson`, `waitFor`. */
 export type ToolReturn =
   | { readonly kind: 'result'; readonly value?: Json; readonly content?: readonly Part[] }
   | {
@@ -241,7 +241,11 @@ export type ToolReturn =
       readonly uncertain?: boolean;
     }
   /** The turn waits for a person; the tool runs again with `context.reply`. */
-  | { readonly kind: 'ask'; readonly question: string; readonly choices?: readonly string[] };
+  | { readonly kind: 'ask'; readonly question: string; readonly choices?: readonly string[] }
+  /** The turn waits until somebody hands in what came of the ticket; that is then the action's result. */
+  | { readonly kind: 'wait'; readonly ticket: string; readonly note?: string; readonly expiresInMs?: number }
+  /** Another agent of the bundle works on the task in a run of its own; its answer is then the action's result. */
+  | { readonly kind: 'delegate'; readonly agent: string; readonly task: string };
 
 /** A tool with its hands. What it returns or throws becomes one observation; nothing it does can break the loop. */
 export interface Tool {

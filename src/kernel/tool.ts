@@ -83,6 +83,26 @@ export function askPerson(question: string, choices?: readonly string[]): ToolRe
   return marked(choices === undefined ? { kind: 'ask', question } : { kind: 'ask', question, choices });
 }
 
+/**
+ * The work goes on elsewhere: in a queue, on another machine, for days. The turn waits, and costs nothing, until
+ * somebody hands in the result under this ticket; the tool does not run again.
+ *
+ * A ticket names one piece of work in its conversation. `context.idempotencyKey` is a good one, because a tool that is
+ * run again after a crash says the same. Without `expiresInMs` it waits for ever; afterwards the action has failed.
+ */
+export function waitFor(wait: {
+  readonly ticket: string;
+  readonly note?: string;
+  readonly expiresInMs?: number;
+}): ToolReturn {
+  return marked({ kind: 'wait', ...wait });
+}
+
+/** Hands a task to another agent of the bundle, which works on it in a run of its own. */
+export function delegateTo(agent: string, task: string): ToolReturn {
+  return marked({ kind: 'delegate', agent, task });
+}
+
 export function isToolReturn(value: unknown): value is ToolReturn {
   return typeof value === 'object' && value !== null && RETURN in value;
 }

@@ -1,13 +1,15 @@
 import { assert } from '../base/assert.ts';
 import { deepFreeze } from '../base/freeze.ts';
-import { isPromise } from '../base/promise.ts';
+import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { ActionState } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
 import type { Judgement, Questions } from '../kernel/verdict.ts';
 import { openRequests, requestFor, type Turn } from '../domain/conversation.ts';
 import { observation, prepare, type Ready } from './prepare.ts';
-import { runTool } from './run-tool.ts';
+import { delegate } from './delegate.ts';
+import { runTool, type Ran } from './run-tool.ts';
+import { fit } from './size.ts';
 import { answered, inTurn, isInterrupted, openTurn, tell, verdictDrafts, type Work } from './work.ts';
 
 /**
@@ -68,25 +70,19 @@ async function begin(work: Work, actions: readonly Ready[]): Promise<boolean> {
   return (isPromise(stated) ? await stated : stated) !== undefined;
 }
 
-/** Runs one action and states its result. */
+/** Runs one action and states its result, or what it waits for. */
 async function finish(work: Work, ready: Ready): Promise<void> {
   const { state, tool, args } = ready;
-  tell(work, 'io.status', { state: 'tool_running', detail: tool.definition.name });
-  const ran = runTool(work, ready);
-  const returned = isPromise(ran) ? await ran : ran;
+  const ran = ready.delivered === undefined ? run(work, ready) : fitted(work, ready.delivered);
+  const given = isPromise(ran) ? await ran : ran;
   const action = state.action.id;
+  const returned = given.type === 'delegate' ? await delegate(work, state, given) : given;
+  if (returned === undefined) return; // the child works, and that is on record
   const turn = openTurn(work);
-  if (returned.type === 'ask') {
-    const asked = work.recorder.record([
-      inTurn(turn, 'hitl.requested', {
-        request: `${action}-q${turn.requests.filter((one) => one.action === action).length + 1}`,
-        kind: 'input',
-        action,
-        question: returned.question,
-        ...(returned.choices === undefined ? {} : { choices: [...returned.choices] }),
-        gate: tool.definition.name,
-      }),
-    ]);
+  if (returned.type !== 'observed') {
+    const draft =
+      returned.type === 'ask' ? asking(turn, action, tool.definition.name, returned) : waiting(work, action, returned);
+    const asked = work.recorder.record([draft]);
     if (isPromise(asked)) await asked;
     return;
   }
@@ -108,6 +104,55 @@ async function finish(work: Work, ready: Ready): Promise<void> {
   // The last result goes with the next model call; one that others are still out beside must not wait for them.
   const stated = othersRun(openTurn(work), action) ? work.recorder.record(drafts) : work.recorder.keep(drafts);
   if (isPromise(stated)) await stated;
+}
+
+function run(work: Work, ready: Ready): MaybePromise<Ran> {
+  tell(work, 'io.status', { state: 'tool_running', detail: ready.tool.definition.name });
+  return runTool(work, ready);
+}
+
+/** What was handed in from outside is under the one size policy, too. */
+function fitted(work: Work, delivered: Observation): MaybePromise<Ran> {
+  const { log } = work.ports;
+  const most = openTurn(work).agent.limits.maxResultBytes;
+  const cut = fit(delivered, most, (body) => log.writeBody(work.meta.id, body));
+  return isPromise(cut)
+    ? cut.then((observation) => ({ type: 'observed', observation }))
+    : { type: 'observed', observation: cut };
+}
+
+function asking(turn: Turn, action: string, gate: string, asked: Extract<Ran, { type: 'ask' }>): Draft {
+  const { question, choices } = asked;
+  return inTurn(turn, 'hitl.requested', {
+    request: `${action}-q${turn.requests.filter((one) => one.action === action).length + 1}`,
+    kind: 'input',
+    action,
+    question,
+    ...(choices === undefined ? {} : { choices: [...choices] }),
+    gate,
+  });
+}
+
+function waiting(work: Work, action: string, { ticket, note, expiresInMs }: Extract<Ran, { type: 'wait' }>): Draft {
+  const turn = openTurn(work);
+  if (isTaken(work, ticket, action)) {
+    const message = `The ticket ${JSON.stringify(ticket)} is another action's.`;
+    return inTurn(turn, 'tool.result', { action, ...observation('failed', 'ticket_taken', message) });
+  }
+  return inTurn(turn, 'computation.started', {
+    action,
+    ticket,
+    ...(note !== undefined && { note }),
+    ...(expiresInMs !== undefined && { deadline: work.ports.clock.now() + expiresInMs }),
+  });
+}
+
+/** A ticket names one piece of work for the whole conversation: its result is on record under it, once. */
+function isTaken({ recorder }: Work, ticket: string, action: string): boolean {
+  const { turn, turns } = recorder.conversation;
+  for (const { waits } of turn === undefined ? turns : [...turns, turn])
+    if (waits.some((one) => one.kind === 'computation' && one.ticket === ticket && one.action !== action)) return true;
+  return false;
 }
 
 function othersRun(turn: Turn, action: string): boolean {

@@ -1,13 +1,15 @@
 import { assert } from '../base/assert.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Instant } from '../base/clock.ts';
 import { isPromise } from '../base/promise.ts';
 import type { StopSignal } from '../base/stop.ts';
-import { emptyConversation, openRequests, type Conversation } from '../domain/conversation.ts';
+import { emptyConversation, openRequests, openWaits, type Conversation } from '../domain/conversation.ts';
+import type { Draft } from '../domain/event.ts';
 import { apply } from '../domain/fold.ts';
 import { statusOf } from '../domain/run.ts';
 import type { ConversationMeta, Lease, Log } from '../kernel/ports.ts';
 import { next } from './next.ts';
 import { perform } from './perform.ts';
+import { reportToParent } from './delegate.ts';
 import { draft, Recorder } from './recorder.ts';
 import { tell, type LoopPorts, type Work } from './work.ts';
 
@@ -59,6 +61,7 @@ export async function drive(
       assert(recorder.conversation.head > head || letsGo(work), `${command.type} left nothing in the log`);
     }
     await rest(work);
+    await reportToParent(work);
     return recorder.conversation;
   } finally {
     unwatch();
@@ -93,22 +96,26 @@ export async function read(
   }
 }
 
-/** A request nobody answered in time is a denial, never consent. */
+/** A request nobody answered in time is a denial, never consent; a ticket nobody handed in is a failure. */
 async function expire({ recorder, ports }: Work): Promise<void> {
   const { turn } = recorder.conversation;
   if (turn === undefined) return;
   const now = ports.clock.now();
-  const late = openRequests(turn).filter((one) => one.deadline !== undefined && one.deadline <= now);
-  if (late.length === 0) return;
-  await recorder.record(
-    late.map((one) =>
-      draft(
-        'hitl.cancel',
-        { request: one.request, reason: 'expired' },
-        { turnId: turn.id, iteration: turn.current?.number },
-      ),
-    ),
-  );
+  const place = { turnId: turn.id, iteration: turn.current?.number };
+  const drafts: Draft[] = [];
+  for (const { deadline, request } of openRequests(turn))
+    if (isLate(deadline, now)) drafts.push(draft('hitl.cancel', { request, reason: 'expired' }, place));
+  for (const wait of openWaits(turn)) {
+    if (wait.kind !== 'computation' || !isLate(wait.deadline, now)) continue;
+    const error = { code: 'expired', message: 'Nothing was handed in before the time for it was over.' };
+    const ended = { ticket: wait.ticket, outcome: 'failed', error, by: 'clock' } as const;
+    drafts.push({ ...draft('computation.ended', ended, place), key: wait.ticket });
+  }
+  if (drafts.length > 0) await recorder.record(drafts);
+}
+
+function isLate(deadline: Instant | undefined, now: Instant): boolean {
+  return deadline !== undefined && deadline <= now;
 }
 
 /** A turn that another slice began goes on in this one: said in the log, so that nobody takes it for one run. */

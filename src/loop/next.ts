@@ -2,8 +2,10 @@ import { unreachable } from '../base/assert.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import {
   CRASH_LOOP,
+  iterationsAllowed,
   openActions,
   openRequests,
+  openWaits,
   type ActionState,
   type Attempt,
   type Conversation,
@@ -70,7 +72,7 @@ function within(conversation: Conversation, turn: Turn, open: readonly ActionSta
   if (turn.denied !== undefined) return refused(turn.denied);
   const planned = plan(turn);
   if (planned !== undefined) return planned;
-  if (turn.output !== undefined) return finished(turn);
+  if (turn.output !== undefined) return finished(conversation, turn);
   if (turn.compaction === 'requested') return { type: 'compact', why: 'size' };
   const { current } = turn;
   if (current === undefined) return callNext(conversation, turn);
@@ -106,19 +108,29 @@ function afterResponse(
       return stop === 'finished' || stop === 'actions' ? { type: 'answer', text: decision.text } : unfinished(stop);
     case 'actions':
       if (stop !== 'actions' && stop !== 'finished' && stop !== 'length' && stop !== 'paused') return unfinished(stop);
-      return open.length > 0 ? act(turn, open) : (tooManyFaults(turn) ?? callNext(conversation, turn));
+      return open.length > 0 ? act(conversation, turn, open) : (tooManyFaults(turn) ?? callNext(conversation, turn));
     default:
       return unreachable(decision);
   }
 }
 
-function act(turn: Turn, open: readonly ActionState[]): Command {
-  const waiting = new Set(openRequests(turn).map((one) => one.action));
+function act(conversation: Conversation, turn: Turn, open: readonly ActionState[]): Command {
+  const waiting = new Set([...openRequests(turn), ...openWaits(turn)].map((one) => one.action));
   const ready = open.filter((one) => !waiting.has(one.action.id));
   if (ready.length === 0) return { type: 'rest' };
   // One after another: the next action's gates see what came of this one. And a held action holds up those after it.
-  if (turn.agent.limits.maxConcurrent > 1) return { type: 'act', actions: ready };
-  return ready[0] === open[0] ? { type: 'act', actions: ready.slice(0, 1) } : { type: 'rest' };
+  const now = turn.agent.limits.maxConcurrent > 1 ? ready : ready[0] === open[0] ? ready.slice(0, 1) : [];
+  return now.length === 0 ? { type: 'rest' } : affordable(conversation, now);
+}
+
+/** The actions that the run may still begin, the first ones first. One that was begun has been counted. */
+function affordable({ limits, spent }: Conversation, actions: readonly ActionState[]): Command {
+  const { maxActions } = limits;
+  if (maxActions === undefined) return { type: 'act', actions };
+  let left = maxActions - spent.actions;
+  const now = actions.filter((one) => one.begun !== undefined || left-- > 0);
+  if (now.length > 0) return { type: 'act', actions: now };
+  return limited('error', 'max_actions', `the limit of ${maxActions} actions of this run is reached`);
 }
 
 function plan(turn: Turn): Command | undefined {
@@ -134,23 +146,38 @@ function plan(turn: Turn): Command | undefined {
 }
 
 function callNext(conversation: Conversation, turn: Turn): Command {
-  const { limits, models, onLimit } = turn.agent;
+  const { models, onLimit } = turn.agent;
   const [model] = models;
   if (model === undefined) return broken('no_model', 'the agent has no model');
   const wrapped = turn.current?.attempts.at(-1)?.request.purpose === 'wrap_up';
-  if (turn.calls >= limits.maxIterations || wrapped) {
+  const most = iterationsAllowed(conversation, turn);
+  if (turn.calls >= most || wrapped) {
     if (onLimit === 'wrap_up' && !wrapped) return { type: 'call_model', attempt: 1, model, wrapUp: true };
-    return overLimit(onLimit, limits.maxIterations);
+    return overLimit(onLimit, most);
   }
+  const spent = spentUp(conversation, turn);
+  if (spent !== undefined) return spent;
   if (isFull(conversation, turn)) return { type: 'compact', why: 'size' };
   return { type: 'call_model', attempt: 1, model, wrapUp: false };
 }
 
-function overLimit(onLimit: 'end' | 'error' | 'wrap_up', maxIterations: number): Command {
-  const error = { code: 'max_iterations', message: `the limit of ${maxIterations} model calls a turn is reached` };
-  return onLimit === 'error'
-    ? { type: 'end', status: 'error', stop: 'limit', error }
-    : { type: 'end', status: 'max_iterations_reached', stop: 'limit', error };
+/** A limit of the run that forbids another model call. */
+function spentUp({ limits, spent, at }: Conversation, turn: Turn): Command | undefined {
+  const { maxTokens, wallMs } = limits;
+  if (maxTokens !== undefined && spent.tokens >= maxTokens)
+    return limited('error', 'max_tokens', `the limit of ${maxTokens} tokens of this run is reached`);
+  if (wallMs !== undefined && at - turn.at - turn.restedMs >= wallMs)
+    return limited('error', 'max_wall_ms', `the limit of ${wallMs} ms of work on a turn of this run is reached`);
+  return undefined;
+}
+
+function overLimit(onLimit: 'end' | 'error' | 'wrap_up', most: number): Command {
+  const status = onLimit === 'error' ? 'error' : 'max_iterations_reached';
+  return limited(status, 'max_iterations', `the limit of ${most} model calls a turn is reached`);
+}
+
+function limited(status: EndStatus, code: string, message: string): Command {
+  return { type: 'end', status, stop: 'limit', error: { code, message } };
 }
 
 /** The next prompt would not fit, and there are older turns that a summary could stand for. */
@@ -260,10 +287,10 @@ function refused({ gate, reason = 'refused', code = 'gate_denied' }: NonNullable
   return { type: 'end', status: 'error', stop: 'gate', error: { code, message: `${gate}: ${reason}` } };
 }
 
-function finished(turn: Turn): Command {
+function finished(conversation: Conversation, turn: Turn): Command {
   const wrapped = turn.current?.attempts.at(-1)?.request.purpose === 'wrap_up';
   return wrapped
-    ? overLimit('end', turn.agent.limits.maxIterations)
+    ? overLimit('end', iterationsAllowed(conversation, turn))
     : { type: 'end', status: 'completed', stop: 'finished' };
 }
 

@@ -10,6 +10,7 @@ import type { Assembled } from '../kernel/ports.ts';
 import { act } from './act.ts';
 import { callModel } from './call-model.ts';
 import { compact, plan } from './consult.ts';
+import { stopChildren } from './delegate.ts';
 import type { Command } from './next.ts';
 import { observation } from './prepare.ts';
 import { draft, type RecordOptions } from './recorder.ts';
@@ -58,7 +59,17 @@ async function startTurn(work: Work): Promise<void> {
   const { agent, digest, facts } = assembled;
   const payload: FactPayload<'agent.turn.start'> = digest === conversation.agentDigest ? { digest } : { agent, digest };
   const start = draft('agent.turn.start', payload, { turnId });
-  await keep(work, [start, ...facts.map((fact): Draft => ({ ...fact, turnId }))], { status: 'running', ...title });
+  await keep(work, [...limitsAtStart(work), start, ...facts.map((fact): Draft => ({ ...fact, turnId }))], {
+    status: 'running',
+    ...title,
+  });
+}
+
+/** What the run was created with is said in its log, so that the log alone tells what counts. */
+function limitsAtStart({ recorder, meta }: Work): Draft[] {
+  const { limits, turns } = recorder.conversation;
+  if (meta.limits === undefined || turns.length > 0 || Object.keys(limits).length > 0) return [];
+  return [draft('limits.changed', { limits: meta.limits, by: meta.parent?.id ?? meta.userId })];
 }
 
 /** The agent is gone, such as from an edited bundle: whoever spoke is told, and the run does not wait for it for ever. */
@@ -100,6 +111,7 @@ const SETTLED: {
 
 /** Every open action gets its observation and every open request is taken back, so that the transcript is whole at once. */
 async function settle(work: Work, why: keyof typeof SETTLED): Promise<void> {
+  await stopChildren(work);
   const turn = openTurn(work);
   const { code, notRun } = SETTLED[why];
   const drafts: Draft[] = why === 'cancelled' ? [inTurn(turn, 'cancel.active', {})] : [];

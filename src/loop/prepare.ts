@@ -2,7 +2,15 @@ import { digest } from '../base/digest.ts';
 import { deepFreeze } from '../base/freeze.ts';
 import type { Json } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
-import { openRequests, requestFor, type ActionState, type HeldRequest, type Turn } from '../domain/conversation.ts';
+import {
+  openRequests,
+  requestFor,
+  waitFor,
+  type ActionState,
+  type HeldRequest,
+  type Turn,
+  type Wait,
+} from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
 import type { Tool } from '../kernel/ports.ts';
@@ -25,6 +33,8 @@ export interface Ready {
   readonly reply: string | undefined;
   /** A crash came between intent and result, and the tool can say whether it happened. */
   readonly probe: boolean;
+  /** What came of the work outside or of the child run that the action has waited for. */
+  readonly delivered?: Observation;
 }
 
 /** An action that will not run now: it has its observation, or waits for a person. */
@@ -244,6 +254,8 @@ function recover(turn: Turn, state: ActionState, tool: Tool, request: HeldReques
     reply: undefined,
     probe: false,
   };
+  const wait = waitFor(turn, state.action.id);
+  if (wait?.ended !== undefined) return { ...ready, delivered: deliveredBy(wait) };
   if (request?.kind === 'input' && request.answer !== undefined)
     return { ...ready, reply: request.answer.text ?? request.answer.note ?? '' };
   if (begun?.effect !== 'once') return ready;
@@ -260,6 +272,26 @@ function recover(turn: Turn, state: ActionState, tool: Tool, request: HeldReques
 function whyInactive({ agent }: Turn, name: string): string {
   const inactive = agent.inactive.find((one) => one.name === name);
   return inactive === undefined ? '' : `, ${inactive.why}`;
+}
+
+/** What was waited for, as the action's observation. */
+function deliveredBy(wait: Wait): Observation {
+  if (wait.kind === 'subagent') {
+    const { status = 'error', answer, error } = wait.ended ?? {};
+    if (status === 'completed') return { outcome: 'ok', value: { run: wait.conversation, answer: answer ?? '' } };
+    const why = `${wait.agent} did not finish (${status})${error === undefined ? '' : `: ${error.message}`}`;
+    const said = answer === undefined ? {} : { content: [{ type: 'text' as const, text: answer }] };
+    return { outcome: 'failed', ...said, error: { code: error?.code ?? status, message: why } };
+  }
+  const { outcome = 'failed', value, content, error } = wait.ended ?? {};
+  const result = { ...(value !== undefined && { value }), ...(content !== undefined && { content }) };
+  if (outcome === 'ok')
+    return value === undefined && content === undefined ? { outcome, value: null } : { outcome, ...result };
+  return {
+    outcome,
+    ...result,
+    error: error ?? { code: 'work_failed', message: 'The work outside failed without saying why.' },
+  };
 }
 
 /** The tools of this request: what the turn has, less what a gate masked for this call. One set for showing and for running. */

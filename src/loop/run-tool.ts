@@ -13,7 +13,9 @@ import { onStop, openTurn, tell, type Work } from './work.ts';
 
 export type Ran =
   | { readonly type: 'observed'; readonly observation: Observation }
-  | { readonly type: 'ask'; readonly question: string; readonly choices?: readonly string[] };
+  | { readonly type: 'ask'; readonly question: string; readonly choices?: readonly string[] }
+  | { readonly type: 'wait'; readonly ticket: string; readonly note?: string; readonly expiresInMs?: number }
+  | { readonly type: 'delegate'; readonly agent: string; readonly task: string };
 
 /** Milliseconds that a tool gets to stop by itself once it was told to. */
 const GRACE_MS = 2_000;
@@ -51,7 +53,7 @@ export function runTool(work: Work, ready: Ready): MaybePromise<Ran> {
   };
   const done = (ran: Ran): MaybePromise<Ran> => {
     over = true;
-    if (ran.type === 'ask') return ran;
+    if (ran.type !== 'observed') return ran;
     const fitted = fit(ran.observation, turn.agent.limits.maxResultBytes, (body) =>
       work.ports.log.writeBody(work.meta.id, body),
     );
@@ -140,6 +142,17 @@ function read(value: unknown, { tool }: Ready): Ran {
       return value.choices === undefined
         ? { type: 'ask', question: value.question }
         : { type: 'ask', question: value.question, choices: value.choices };
+    case 'wait': {
+      const { ticket, note, expiresInMs } = value;
+      return {
+        type: 'wait',
+        ticket: ticket.toWellFormed(),
+        ...(note !== undefined && { note: note.toWellFormed() }),
+        ...(expiresInMs !== undefined && { expiresInMs }),
+      };
+    }
+    case 'delegate':
+      return { type: 'delegate', agent: value.agent, task: value.task.toWellFormed() };
     case 'result': {
       const observation: Observation = { outcome: 'ok' };
       if (value.value !== undefined) observation.value = toJson(value.value);

@@ -3,12 +3,14 @@ import { digest } from '../base/digest.ts';
 import { canonicalJson, isObject, type Json } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { HeldClaims, UnmetTool } from '../assembly/claims.ts';
+import { underCeiling } from '../assembly/ceiling.ts';
 import { effectiveAgentOf, type DeclaredAgent } from '../assembly/effective.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
 import { isPlain } from '../domain/selection-patch.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import { emptySelection, type Selection } from '../domain/selection.ts';
+import type { ToolDefinition } from '../domain/tool.ts';
 import type { AccountStore, AgentSource, Assembled, ConversationMeta, Tool, Toolset } from '../kernel/ports.ts';
 import { askStore, STORE_TIMEOUT_MS, type Asked } from './ask-store.ts';
 import type { Chosen, SelectionReader } from './selection-reader.ts';
@@ -43,10 +45,11 @@ export function createAgentSource({ agent, agentNamed, selections, accounts, clo
 
   function assemble(loaded: LoadedAgent, chosen: Chosen, held: HeldClaims, conversation: Conversation): Assembled {
     const { selection } = chosen;
-    const key = `${loaded.frame.id}\n${selection === emptySelection ? '' : canonicalJson(asJson(selection))}\n${canonicalJson(held)}`;
+    const key = `${loaded.frame.id}\n${selection === emptySelection ? '' : canonicalJson(asJson(selection))}\n${canonicalJson(held)}${ceilingKey(conversation)}`;
     let made = assembled.get(key);
     if (made === undefined) {
-      const { agent: effective, unmet } = effectiveAgentOf(loaded, selection, held);
+      const { agent: whole, unmet } = effectiveAgentOf(loaded, selection, held);
+      const effective = underCeiling(whole, conversation.ceiling);
       deepFreeze(effective);
       made = { agent: effective, digest: digest(asJson(effective)), facts: inactiveFacts(unmet) };
       assembled.set(key, made);
@@ -100,12 +103,28 @@ function readClaims(value: unknown): HeldClaims {
 
 function handsOf(effective: EffectiveAgent, granted: Toolset | undefined): Toolset {
   const tools = new Map<string, Tool>();
-  for (const { name, group } of effective.tools) {
+  for (const definition of effective.tools) {
+    const { name, group } = definition;
     const tool = granted?.get(name);
     // A name may have passed to another group since the turn began.
-    if (tool !== undefined && tool.definition.group === group) tools.set(name, tool);
+    if (tool !== undefined && tool.definition.group === group) tools.set(name, asDefined(tool, definition));
   }
   return tools;
+}
+
+/** Gates are shown what the turn was told of a tool, where that is stricter than what the bundle says. */
+function asDefined(tool: Tool, definition: ToolDefinition): Tool {
+  if (tool.definition.approval === definition.approval) return tool;
+  return {
+    definition: { ...tool.definition, approval: definition.approval },
+    validate: (args) => tool.validate(args),
+    run: (args, context) => tool.run(args, context),
+    ...(tool.probe !== undefined && { probe: (key, context) => tool.probe?.(key, context) }),
+  };
+}
+
+function ceilingKey({ ceiling }: Conversation): string {
+  return ceiling === undefined ? '' : `\n${ceiling.denied.join()}\n${ceiling.ask.join()}`;
 }
 
 /** What the log has to know of the selection: the whole of it once, then that it is still the same. */

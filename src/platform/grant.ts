@@ -13,6 +13,8 @@ import { didYouMean, oneOf, type Problems } from './problems.ts';
 export interface ToolGroup {
   readonly locked: boolean;
   readonly tools: readonly CompiledTool[];
+  /** Its name, where it comes with Treadle. */
+  readonly builtin?: string | undefined;
   /** Why tools that the entry names and nobody has are passed over. Absent: such a name is a mistake. */
   readonly unavailable?: string | undefined;
   /** The group of a server, which may have other tools tomorrow, with what it does not have now. */
@@ -30,6 +32,8 @@ export interface GrantOptions {
   readonly agent: string;
   /** The group of an entry, or undefined when it could not be loaded, which has been told. */
   readonly groupOf: (entry: ToolsEntry) => ToolGroup | undefined;
+  /** Groups that another key of the bundle grants. */
+  readonly implied?: readonly { readonly entry: ToolsEntry; readonly group: ToolGroup }[];
   readonly models: readonly ModelRef[];
   readonly problems: Problems;
 }
@@ -54,7 +58,7 @@ interface Member {
 }
 
 /** All that the operator allows one agent, and the tools that do it. Wrong names are added to `problems`. */
-export function grantOf({ declared, agent, groupOf, models, problems }: GrantOptions): GrantWithHands {
+export function grantOf({ declared, agent, groupOf, implied = [], models, problems }: GrantOptions): GrantWithHands {
   const found = resolve(inventoryLevels(declared.bundle, agent), 'tools');
   const members: Member[] = [];
   const open: OpenGroup[] = [];
@@ -84,6 +88,9 @@ export function grantOf({ declared, agent, groupOf, models, problems }: GrantOpt
     const group = groupOf(entry);
     if (group?.remote?.isOpen === true) open.push({ kind: 'mcp', group: alias });
     if (group !== undefined) members.push(...membersOf(entry, alias, group, path, declared, problems));
+  }
+  for (const { entry, group } of implied) {
+    if (!aliases.has(entry.name)) members.push(...membersOf(entry, entry.name, group, [], declared, problems));
   }
   const { grant, tools } = assembleGrant(members, pickable(declared, agent, models), models);
   return { grant: open.length === 0 ? grant : { ...grant, open }, tools };

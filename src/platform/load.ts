@@ -8,10 +8,11 @@ import { frameOf } from '../assembly/frame.ts';
 import { agentsOf, consumer, inventoryLevels, resolve } from '../assembly/resolve.ts';
 import type { Bundle } from '../domain/bundle.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
-import type { McpTools } from '../domain/inventory.ts';
+import type { McpTools, ToolsEntry } from '../domain/inventory.ts';
 import type { AccountStore, AgentSource, Logger, SelectionStore } from '../kernel/ports.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
 import { KNOWN_PROVIDERS } from '../adapters/models/providers.ts';
+import { agentGroup } from '../plugins/tools/agent.ts';
 import { activeByDefault as shippedByDefault } from '../plugins/shipped.ts';
 import { activePlugins, type ActivePlugin } from './active-plugins.ts';
 import { createAgentSource, type LoadedAgent } from './agent-source.ts';
@@ -21,6 +22,7 @@ import { declare } from './declare.ts';
 import { checkProviders, checkReach } from './declared-models.ts';
 import type { Environment } from './environment.ts';
 import { explain, type Explained } from './explain.ts';
+import { delegationOf } from './delegation.ts';
 import { grantOf, type ToolGroup } from './grant.ts';
 import { createLiveAgents, type RemotePart } from './live-agents.ts';
 import { createMcpServers, type McpServersOptions } from './mcp-servers.ts';
@@ -104,13 +106,24 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   );
   const files = new NamedFiles(folder, declared, problems);
   const hasPlanner = plugins.some(({ id }) => id.startsWith('planner.'));
-  const { groups, digests } = await loadToolGroups(agents, { ...options, declared, folder, problems, notices });
+  const delegation = agentGroup(agents);
+  const builtins = new Map([...options.builtins, [delegation.name, delegation]]);
+  const { groups, digests } = await loadToolGroups(agents, {
+    ...options,
+    builtins,
+    declared,
+    folder,
+    problems,
+    notices,
+  });
   const remote = new Map<string, RemotePart>();
   const parts = agents.map((agent) => {
     const { role, models } = isPartial ? NO_ROLE : checkRoles(declared, agent, problems, notices);
     if (!isPartial) checkPlanning(declared, agent, hasPlanner, problems, notices);
     checkSkills(declared, agent, folder, problems, notices);
-    const granted = grantOf({ declared, agent, models, problems, groupOf: (entry) => groups.get(entry) });
+    const groupOf = (entry: ToolsEntry): ToolGroup | undefined => groups.get(entry);
+    const { delegates, implied } = delegationOf(bundle, agent, delegation, groupOf);
+    const granted = grantOf({ declared, agent, models, problems, groupOf, implied });
     const entries = (resolve(inventoryLevels(bundle, agent), 'tools')?.value ?? []).filter((one) => one.kind === 'mcp');
     if (entries.length > 0) {
       const grantWith = (live: ReadonlyMap<McpTools, ToolGroup>) =>
@@ -120,12 +133,14 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
           models,
           problems: new Problems(), // all that is wrong has been told by then
           groupOf: (entry) => (entry.kind === 'mcp' ? live.get(entry) : groups.get(entry)),
+          implied,
         });
       remote.set(agent, { entries, grantOf: grantWith });
     }
     if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);
-    const frame = frameOf(bundle, agent, { systemPrompt: files.prompt(agent), gateIterations, hasPlanner });
+    const systemPrompt = files.prompt(agent);
+    const frame = frameOf(bundle, agent, { systemPrompt, gateIterations, hasPlanner, delegates });
     return { frame, role, ...granted };
   });
   files.readScripts();

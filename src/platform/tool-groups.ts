@@ -149,6 +149,7 @@ function pythonGroup(
   return undefined;
 }
 
-function builtin({ name, locked, tools }: BuiltinGroup): ToolGroup {
-  return { locked, tools: tools.map((spec) => compileTool(spec, `${BUILTIN}${name}`)) };
+/** A group that comes with Treadle, as an entry that names it gets it. */
+export function builtin({ name, locked, tools }: BuiltinGroup): ToolGroup {
+  return { locked, builtin: name, tools: tools.map((spec) => compileTool(spec, `${BUILTIN}${name}`)) };
 }

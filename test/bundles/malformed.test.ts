@@ -214,9 +214,9 @@ id: b
   },
   {
     title: 'a key of a later version',
-    yaml: agent('subagents: {enabled: true}'),
+    yaml: agent('debug_timeline: {enabled: true}'),
     says: [
-      'app.yaml:1:25  config.react.main.subagents: found a key that is not supported yet; remove it; this version runs no subagents (bundle_not_supported)',
+      'app.yaml:1:25  config.react.main.debug_timeline: found a key that is not supported yet; remove it (bundle_not_supported)',
     ],
   },
   {
@@ -395,7 +395,7 @@ id: b
     title: 'a group of a later version',
     yaml: tools('{name: w, kind: module, module: builtin/web}'),
     says: [
-      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found builtin/web, not supported yet; remove it; there is builtin/io, builtin/context, builtin/math, builtin/time, builtin/ask_user (bundle_not_supported)',
+      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found builtin/web, not supported yet; remove it; there is builtin/io, builtin/context, builtin/math, builtin/time, builtin/ask_user, builtin/agent (bundle_not_supported)',
     ],
   },
   {
@@ -416,7 +416,7 @@ id: b
     title: 'a Python module of their own',
     yaml: tools('{name: x, kind: python, module: my.app.mail_tools}'),
     says: [
-      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found the Python module "my.app.mail_tools", wanted a name that ends in a built-in group: io, context, math, time, ask_user; write the tools in TypeScript and grant them with kind: module (bundle_not_supported)',
+      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found the Python module "my.app.mail_tools", wanted a name that ends in a built-in group: io, context, math, time, ask_user, agent; write the tools in TypeScript and grant them with kind: module (bundle_not_supported)',
     ],
   },
   {

@@ -33,7 +33,7 @@ test('an editor marks a misspelt key, a wrong value and a key of a later version
 test('the keys at a path are those that are read there', () => {
   assert.deepEqual(keysAt(['config']), ['role_models', 'react', 'surfaces']);
   assert.ok(keysAt(['config', 'react', 'main']).includes('max_iterations'));
-  assert.ok(!keysAt(['config', 'react', 'main']).includes('subagents'));
+  assert.ok(!keysAt(['config', 'react', 'main']).includes('debug_timeline'));
   assert.ok(keysAt(['config', 'react', 'main', 'supported_models', 0]).includes('label'));
 });
 

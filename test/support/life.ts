@@ -1,10 +1,11 @@
 import { TreadleError } from '../../src/base/errors.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import type { Reply, Script } from '../../src/adapters/models/script.ts';
-import { openRequests } from '../../src/domain/conversation.ts';
+import { openRequests, openWaits } from '../../src/domain/conversation.ts';
 import type { Fact, FactPayload } from '../../src/domain/event.ts';
 import { deny, hold } from '../../src/kernel/verdict.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import { waitFor } from '../../src/kernel/tool.ts';
+import type { Log, ToolContext } from '../../src/kernel/ports.ts';
 import { Crash, dyingLog } from './crash-log.ts';
 import { aHouse, aTool, type House } from './house.ts';
 import type { Ledger } from './invariants.ts';
@@ -22,7 +23,7 @@ function chance(seed: number): { next(): number; below(n: number): number; odds(
   return { next, below: (n) => Math.floor(next() * n), odds: (probability) => next() < probability };
 }
 
-const TOOLS = ['look', 'put', 'pay', 'flaky', 'slow', 'nowhere'];
+const TOOLS = ['look', 'put', 'pay', 'flaky', 'slow', 'job', 'nowhere'];
 
 /** A decision as a function of the seed and of how often the model was called: what a crash cannot change. */
 function scriptOf(seed: number): Script {
@@ -61,6 +62,16 @@ export function world(seed: number, log: Log, clock: SimulatedClock, ledger: Led
       aTool('pay', happen('paid', 20), { effect: 'once' }),
       aTool('flaky', () => Promise.reject(new Error('it broke'))),
       aTool('slow', happen('late', 20_000), { effect: 'once' }),
+      aTool(
+        'job',
+        async (given: never, context: ToolContext) => {
+          const result = await happen('begun', 10)(given, context);
+          return context.idempotencyKey.endsWith('1')
+            ? waitFor({ ticket: context.idempotencyKey, expiresInMs: 90_000 })
+            : result;
+        },
+        { effect: 'once' },
+      ),
     ],
     plugins: (bus) => {
       bus.before('before:tool.invoke', ({ tool, arguments: given }) => {
@@ -88,6 +99,18 @@ async function meddle(house: House, random: ReturnType<typeof chance>, clock: Si
     else
       for (let times = 1 + random.below(2); times > 0; times--)
         await house.post({ type: 'hitl.responded', payload: answer, key: request });
+  }
+  const waits = turn === undefined ? [] : openWaits(turn);
+  for (const wait of waits) {
+    if (wait.kind !== 'computation') continue;
+    if (random.odds(0.2)) clock.advance(120_000);
+    const outcome = random.odds(0.7) ? 'ok' : 'failed';
+    for (let times = 1 + random.below(2); times > 0; times--)
+      await house.post({
+        type: 'computation.ended',
+        payload: { ticket: wait.ticket, outcome, value: times, by: 'farm' },
+        key: wait.ticket,
+      });
   }
   if (random.odds(0.2))
     await house.say(`and ${random.below(100)}`, (['message', 'followup', 'steer'] as const)[random.below(3)]);
@@ -127,6 +150,6 @@ export async function live(seed: number): Promise<Life> {
   return {
     facts: log.read('c1', 0, 100_000),
     ledger,
-    open: last.turn !== undefined && openRequests(last.turn).length === 0,
+    open: last.turn !== undefined && openRequests(last.turn).length === 0 && openWaits(last.turn).length === 0,
   };
 }
