@@ -1,5 +1,5 @@
 import type { ModelRef } from '../domain/agent.ts';
-import type { Grant, GrantedSkill, PickableModel } from '../domain/grant.ts';
+import type { Claim, Grant, GrantedSkill, PickableModel } from '../domain/grant.ts';
 import { GROUP_KINDS, type GroupKind } from '../domain/selection.ts';
 import type { SelectionPatch } from '../domain/selection-patch.ts';
 
@@ -10,6 +10,8 @@ export interface MenuEntry {
   /** The name that the model sees; absent while nobody has it. */
   readonly name?: string;
   readonly description?: string;
+  /** Rights in a connected account without which it is inactive. */
+  readonly needs?: Claim;
   /** Why nobody has it for now. */
   readonly unavailable?: string;
 }
@@ -44,11 +46,12 @@ export function menuOf({ tools, unavailable, skills = [], open = [], supportedMo
     if (found === undefined) groups.set(key, (found = { kind, group, locked: false, open: false, entries: [] }));
     return found;
   };
-  for (const { definition, own, locked, kind = 'tools' } of tools) {
+  for (const { definition, own, locked, needs, kind = 'tools' } of tools) {
     const group = groupOf(kind, definition.group);
     group.locked ||= locked;
     if (definition.remote !== undefined) group.server = definition.remote.server;
-    group.entries.push({ own, name: definition.name, description: definition.description });
+    const { name, description } = definition;
+    group.entries.push({ own, name, description, ...(needs === undefined ? {} : { needs }) });
   }
   for (const { own, group, kind = 'tools', why } of unavailable)
     groupOf(kind, group).entries.push({ own, unavailable: why });

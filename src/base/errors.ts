@@ -49,6 +49,10 @@ export const ERROR_CODES = {
   nothing_to_resume: 'The run was not stopped, so there is nothing to resume.',
   prompt_unknown: 'The run has no model call with this number.',
   ticket_unknown: 'The run does not wait for a computation with this ticket.',
+  confirmation_required: 'A change would make a warm prompt cold, and nobody has decided that it may.',
+  cold_turns_exhausted: 'The user has made warm prompts cold as often as the operator allows in an hour.',
+  selection_unavailable: 'The choices of users cannot be read or written at the moment.',
+  selection_conflict: 'Somebody else changes the same choices all the time.',
   address_unavailable: 'The server cannot listen at this address.',
   usage: 'The command line has an unknown option, a missing argument or a value out of range.',
   timeout: 'The work did not finish within the time it was given.',
@@ -63,6 +67,8 @@ export interface ErrorDetail {
   readonly wanted?: string | undefined;
   /** What to do about it, as a sentence without a full stop. */
   readonly hint?: string | undefined;
+  /** The same for programs, where a sentence does not hold it. */
+  readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isObject } from '../base/json.ts';
+import type { Instant } from '../base/clock.ts';
+import { isObject, type Json } from '../base/json.ts';
 import {
   joinPatches,
   mergeSelection,
@@ -26,6 +27,8 @@ export interface SelectionRecord {
   readonly selection: Selection;
   /** In the order in which they were asked for. */
   readonly pending: readonly PendingChange[];
+  /** When this user last made warm prompts cold, in a user's own record alone. */
+  readonly coldTurns?: readonly Instant[] | undefined;
 }
 
 export const emptyRecord: SelectionRecord = { selection: emptySelection, pending: [] };
@@ -43,15 +46,31 @@ export function readRecord(stored: unknown): ReadRecord {
   if (stored === undefined || stored === null) return { ...emptyRecord, ignored: [] };
   const ignored: string[] = [];
   try {
-    return { selection: read(stored, ignored), pending: readPending(stored, ignored), ignored };
+    const coldTurns = readTimes(stored);
+    return {
+      selection: read(stored, ignored),
+      pending: readPending(stored, ignored),
+      ...(coldTurns.length === 0 ? {} : { coldTurns }),
+      ignored,
+    };
   } catch {
     return { ...emptyRecord, ignored: ['The record cannot be read.'] };
   }
 }
 
 /** A record as it is stored: the selection's own keys, and beside them what waits. */
-export function rowOf({ selection, pending }: SelectionRecord): Selection & { readonly pending?: PendingChange[] } {
-  return pending.length === 0 ? selection : { ...selection, pending: [...pending] };
+export function rowOf({ selection, pending, coldTurns = [] }: SelectionRecord): Json {
+  const row = {
+    ...selection,
+    ...(pending.length === 0 ? {} : { pending }),
+    ...(coldTurns.length === 0 ? {} : { cold_turns: coldTurns }),
+  };
+  return row as unknown as Json; // made of JSON; what is undefined is left out when it is written
+}
+
+function readTimes(stored: unknown): readonly Instant[] {
+  const list: unknown = isObject(stored) ? stored['cold_turns'] : undefined;
+  return Array.isArray(list) ? list.filter((one): one is number => typeof one === 'number') : [];
 }
 
 function readPending(stored: unknown, ignored: string[]): readonly PendingChange[] {
@@ -98,11 +117,11 @@ export function inForce({ selection, pending }: SelectionRecord, { createdAt, pr
 }
 
 /** The record after a change that counts at once. A pending change loses what this one says. */
-export function applied({ selection, pending }: SelectionRecord, patch: SelectionPatch): SelectionRecord {
-  const left = pending
+export function applied(record: SelectionRecord, patch: SelectionPatch): SelectionRecord {
+  const left = record.pending
     .map((one) => ({ ...one, patch: withoutNamed(one.patch, patch) }))
     .filter((one) => !isEmptyPatch(one.patch));
-  return { selection: mergeSelection(selection, patch), pending: left };
+  return { ...record, selection: mergeSelection(record.selection, patch), pending: left };
 }
 
 /**
@@ -110,16 +129,17 @@ export function applied({ selection, pending }: SelectionRecord, patch: Selectio
  * waits for the same takes it in. Of a user's record nobody knows which conversations have it already.
  */
 export function deferred(
-  { selection, pending }: SelectionRecord,
+  record: SelectionRecord,
   change: PendingChange,
   promoted?: ReadonlySet<string>,
 ): SelectionRecord {
+  const { pending } = record;
   const last = pending.at(-1);
   if (promoted === undefined || last === undefined || last.apply !== change.apply || promoted.has(last.id)) {
-    return { selection, pending: [...pending, change] };
+    return { ...record, pending: [...pending, change] };
   }
   const joined = { ...change, patch: joinPatches(last.patch, change.patch) };
-  return { selection, pending: [...pending.slice(0, -1), joined] };
+  return { ...record, pending: [...pending.slice(0, -1), joined] };
 }
 
 /** The record with what was promoted taken into its selection: for the copy of one conversation. */
@@ -127,6 +147,7 @@ export function settled(record: SelectionRecord, promoted: ReadonlySet<string>):
   const done = record.pending.filter(({ id }) => promoted.has(id));
   if (done.length === 0) return record;
   return {
+    ...record,
     selection: done.reduce((merged, { patch }) => mergeSelection(merged, patch), record.selection),
     pending: record.pending.filter(({ id }) => !promoted.has(id)),
   };

@@ -11,6 +11,9 @@ import { createPassing } from './passing.ts';
 import { createCursors } from './runs/cursor.ts';
 import { createFolds } from './runs/folds.ts';
 import type { Runs } from './runs/runs.ts';
+import { hostSelections } from './host-selections.ts';
+import type { Selections } from './selections.ts';
+import { createMemorySelections } from '../adapters/stores/control/selections.ts';
 import { createRuns } from './runs/service.ts';
 import type { UsageLedger } from './runs/usage.ts';
 import { retire, type Retention } from './runs/retention.ts';
@@ -32,6 +35,7 @@ export interface HostOptions {
   readonly ids?: IdSource | undefined;
   readonly plugins?: readonly Plugin[] | undefined;
   readonly models?: ModelSource | undefined;
+  /** Where users' choices are kept; in memory when absent. */
   readonly selections?: SelectionStore | undefined;
   readonly accounts?: AccountStore | undefined;
   /** What drives runs with work; the embedded one when absent. */
@@ -47,6 +51,7 @@ export interface Host {
   readonly notices: readonly Notice[];
   agents(): readonly HostedAgent[];
   readonly runs: Runs;
+  readonly selections: Selections;
   readonly engine: Engine;
   /** Begins to drive, and to remove what is too old. Without it the host only reads and puts on record. */
   start(): Promise<void>;
@@ -61,10 +66,11 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 /** Throws what loading a bundle throws, and `bundle_conflict` when two of them cannot be told apart. */
 export async function createHost(options: HostOptions): Promise<Host> {
   const { log, logger = silent, clock = systemClock, ids = randomIds } = options;
+  const store = options.selections ?? createMemorySelections();
   const opened: OpenBundle[] = [];
   let served;
   try {
-    for (const bundle of options.bundles) opened.push(await openBundle({ ...options, bundle }));
+    for (const bundle of options.bundles) opened.push(await openBundle({ ...options, selections: store, bundle }));
     served = servedBundles(opened);
   } catch (error) {
     for (const one of opened) await one.close(0);
@@ -76,11 +82,12 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const wake = (runId: string): void => {
     engine.wake(runId).catch((error: unknown) => logger.error('a run could not be woken', { run: runId, error }));
   };
+  const folds = createFolds(log);
   const runs = createRuns({
     log,
     clock,
     ids,
-    folds: createFolds(log),
+    folds,
     cursors: createCursors(options.secret),
     served: bundles,
     ledger: options.ledger,
@@ -94,6 +101,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     notices: opened.flatMap((one) => one.loaded.notices),
     agents: () => bundles.agents,
     runs,
+    selections: hostSelections({ served: bundles, log, folds, store, accounts: options.accounts, clock, ids }),
     engine,
     async start() {
       if (options.retention !== undefined) endRetention = retire({ log, clock, logger }, options.retention);
