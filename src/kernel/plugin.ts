@@ -4,6 +4,7 @@ import { TreadleError } from '../base/errors.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { Answerer, Bus, RequestType } from './bus.ts';
 import type { Logger } from './ports.ts';
+import type { Telemetry } from './telemetry.ts';
 import type { QuestionType } from './verdict.ts';
 
 /** One block of announce, or nothing to say. Pure: the same turn and time give the same text. */
@@ -16,6 +17,8 @@ export interface Host extends Pick<Bus, 'on' | 'before' | 'emit'> {
   announce(title: string, block: AnnounceBlock): void;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Where spans and figures go, where a plugin that sends some is active. */
+  readonly telemetry: Telemetry | undefined;
 }
 
 /**
@@ -57,6 +60,7 @@ export interface InstallOptions {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly telemetry?: Telemetry | undefined;
   /** Overrides the plugin's own priorities. */
   readonly priority?: number | undefined;
 }
@@ -65,7 +69,7 @@ export interface InstallOptions {
 export function install<C>(
   plugin: Plugin<C>,
   config: unknown,
-  { bus, clock, logger, priority }: InstallOptions,
+  { bus, clock, logger, telemetry, priority }: InstallOptions,
 ): Installed {
   const checked = plugin.config.safeParse(config ?? {});
   if (!checked.success) {
@@ -103,6 +107,7 @@ export function install<C>(
     announce: (title, block) => blocks.set(title, block),
     clock,
     logger,
+    telemetry,
   };
   try {
     const dispose = plugin.setup(host, checked.data);

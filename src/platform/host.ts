@@ -6,6 +6,7 @@ import type { AccountStore, Engine, Log, Logger, ModelSource, SelectionStore } f
 import { createEmbeddedEngine } from '../adapters/engines/embedded.ts';
 import type { Environment } from './environment.ts';
 import type { Notice } from './load.ts';
+import type { Measures } from './measures.ts';
 import { openBundle, type OpenBundle } from './open-bundle.ts';
 import { createPassing } from './passing.ts';
 import { createCursors } from './runs/cursor.ts';
@@ -41,6 +42,8 @@ export interface HostOptions {
   /** What drives runs with work; the embedded one when absent. */
   readonly engine?: Engine | undefined;
   readonly ledger?: UsageLedger | undefined;
+  /** What keeps figures, traces and the ledger of this process; nothing is measured when absent. */
+  readonly measures?: Measures | undefined;
   /** Nothing is removed when absent. */
   readonly retention?: Retention | undefined;
 }
@@ -90,7 +93,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     folds,
     cursors: createCursors(options.secret),
     served: bundles,
-    ledger: options.ledger,
+    ledger: options.ledger ?? options.measures?.metering?.meter.ledger,
     wake,
     onPassing: passing.on,
   });

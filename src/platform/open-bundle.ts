@@ -4,12 +4,16 @@ import { TreadleError } from '../base/errors.ts';
 import { createBus, type Bus } from '../kernel/bus.ts';
 import { install, type Manifest, type Plugin } from '../kernel/plugin.ts';
 import type { AccountStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { Telemetry } from '../kernel/telemetry.ts';
 import type { LoopPorts } from '../loop/work.ts';
-import { shippedPlugins } from '../plugins/shipped.ts';
+import { otelObserver } from '../plugins/observers/otel.ts';
+import { activeByDefault, shippedPlugins } from '../plugins/shipped.ts';
 import { chooseModel, withChosenModel, type ChosenModel } from './auto-model.ts';
 import { builtinGroups } from './builtins.ts';
 import { processEnvironment, type Environment } from './environment.ts';
 import { loadBundle, type LoadedBundle } from './load.ts';
+import { installMetering } from './metering/install.ts';
+import type { Measures } from './measures.ts';
 import { createWorker, type Worker } from './worker.ts';
 
 export interface OpenBundleOptions {
@@ -27,6 +31,8 @@ export interface OpenBundleOptions {
   readonly models?: ModelSource | undefined;
   readonly selections?: SelectionStore | undefined;
   readonly accounts?: AccountStore | undefined;
+  /** What keeps figures, traces and the ledger of this process; nothing is measured when absent. */
+  readonly measures?: Measures | undefined;
 }
 
 /** A bundle joined to the loop, the adapters and its plugins. The log is shared, and not its own. */
@@ -48,21 +54,32 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 /** The one place where the loop, the adapters and the plugins meet. Throws what loading a bundle throws. */
 export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle> {
   const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
+  const { measures = {} } = options;
   const plugins = [...shippedPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
   const bundle = await loadBundle(options.bundle, {
     environment,
     builtins: builtinGroups,
     plugins: new Map(plugins.map((one) => [one.id, one.config])),
+    // Where the process sends spans, every agent is heard.
+    activeByDefault: new Set([...activeByDefault, ...(measures.telemetry === undefined ? [] : [otelObserver.id])]),
     clock,
     logger,
   });
   const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
   const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
+  const isObserved = bundle.plugins.some(({ id }) => id === otelObserver.id);
+  const telemetry = measures.telemetry ?? (isObserved ? await registeredTelemetry() : undefined);
   const installed = bundle.plugins.map(({ id, config, priority }) => {
     const plugin = plugins.find((one) => one.id === id);
     if (plugin === undefined) throw new TreadleError('bundle_unknown_name', { place: 'plugins.active', found: id });
-    return install(plugin, config, { bus, clock, logger, priority });
+    return install(plugin, config, { bus, clock, logger, telemetry, priority });
   });
+  const endMeasures = [
+    ...(measures.metering === undefined
+      ? []
+      : [installMetering({ ...measures.metering, bus, bundle: bundle.bundle, clock, logger })]),
+    ...(measures.figures === undefined ? [] : [measures.figures.attach(bus)]),
+  ];
   const ports: LoopPorts = {
     log,
     bus,
@@ -84,9 +101,16 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     async close(drainMs) {
       await worker.stop(drainMs);
       for (const one of installed) one.uninstall();
+      for (const end of endMeasures) end();
       await bundle.close();
     },
   };
+}
+
+/** Spans go to whatever SDK the program has registered. Loaded with the first bundle that sends some. */
+async function registeredTelemetry(): Promise<Telemetry> {
+  const { createOtelTelemetry } = await import('../adapters/telemetry/otel-api.ts');
+  return createOtelTelemetry();
 }
 
 /** Plugins may come from JavaScript, where nobody has checked their shape. */

@@ -210,6 +210,6 @@ test('a configuration that is not accepted is refused with the key', () => {
 test('the gates that an agent cannot do without are active by default, and ids are unique', () => {
   const ids = shippedPlugins.map((one) => one.id);
   assert.equal(new Set(ids).size, ids.length);
-  assert.deepEqual([...activeByDefault].sort(), ['gate.endless_loop', 'gate.tool_approval']);
+  assert.deepEqual([...activeByDefault].sort(), ['gate.changed_tool', 'gate.endless_loop', 'gate.tool_approval']);
   for (const id of activeByDefault) assert.ok(ids.includes(id));
 });
