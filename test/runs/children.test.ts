@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Script } from '../../src/adapters/models/script.ts';
+import type { Frame } from '../../src/platform/runs/frame.ts';
 import { ana, withHost, type HostFixture } from './a-host.ts';
 
 const script: Script = ({ userText, step }) => {
@@ -82,7 +83,8 @@ test('a run stops with all below it, and a page and a follower of it say what is
     assert.deepEqual((await host.runs.events(ana, parent)).pendingApproval, { kind: 'action' });
     const frames = await host.runs.follow(ana, parent, { until: 'removed' });
     const first = await frames.next();
-    assert.equal(first.value.type === 'status' && first.value.requests[0]?.run, 'run_child');
+    const status = first.value as Frame | undefined;
+    assert.equal(status?.type === 'status' && status.requests[0]?.run, 'run_child');
     await host.runs.stop(ana, parent);
     const stopped = await until('run_child', ({ terminal }) => terminal);
     assert.equal(stopped.status, 'stopped');
