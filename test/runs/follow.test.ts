@@ -60,6 +60,17 @@ test('from any frame’s cursor a follower goes on without a loss, in another pr
     },
   ));
 
+test('whoever begins to follow later is handed what happened while nobody watched', () =>
+  withHost({ script: [{ text: 'Seen.' }] }, async ({ host }) => {
+    const { run } = await host.runs.create(ana, { prompt: 'Look.' });
+    // A list does not read the run, so nothing is known of it here but its beginning.
+    const isOver = async (): Promise<boolean> => (await host.runs.list(ana)).runs[0]?.terminal === true;
+    while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 5));
+    const [first, ...frames] = await all(await host.runs.follow(ana, run.id));
+    assert.deepEqual([first?.type, first?.type === 'status' && first.status], ['status', 'completed']);
+    assert.equal(frames.at(-1)?.type, 'end');
+  }));
+
 test('pieces come under the id of their entry, before it, and add up to it', () =>
   withHost({ script: [{ thinking: 'Hm, let me see.', text: 'It is all done now.', chunks: 4 }] }, async ({ host }) => {
     const { run } = await host.runs.create(ana, { prompt: 'Do it.' });

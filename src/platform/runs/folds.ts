@@ -150,6 +150,8 @@ export function createFolds(
       const kept = keptOf(run);
       const own = (): void => listener();
       kept.watchers.add(own);
+      // While nobody watched, nobody was told.
+      if (kept.unwatch === undefined) kept.stale = true;
       kept.unwatch ??= log.watch(run.id, () => {
         const now = runs.get(run.id);
         if (now === undefined) return;
