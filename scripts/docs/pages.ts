@@ -4,6 +4,7 @@ import { renderConfigurationDoc } from './configuration.ts';
 import { renderErrorsDoc } from './errors.ts';
 import { renderEventsDoc } from './events.ts';
 import { renderPluginsDoc } from './plugins.ts';
+import { renderRunApiDoc } from './run-api.ts';
 import { renderToolsDoc } from './tools.ts';
 
 export const pages: Readonly<Record<string, () => string>> = {
@@ -12,5 +13,6 @@ export const pages: Readonly<Record<string, () => string>> = {
   'errors.md': renderErrorsDoc,
   'events.md': renderEventsDoc,
   'plugins.md': renderPluginsDoc,
+  'run-api.md': renderRunApiDoc,
   'tools.md': renderToolsDoc,
 };

@@ -8,6 +8,7 @@ import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
 import { exitCodeTable, type Outcome } from './exit-codes.ts';
 import { addRuns } from './runs-program.ts';
+import { addServer } from './server-program.ts';
 
 /** Takes what a command came out with. */
 type Finish = (outcome: Outcome) => void;
@@ -134,6 +135,7 @@ export function createProgram(context: Context, version: string, finish: Finish)
     });
 
   addRuns(program, context, finish);
+  addServer(program, context, version, finish);
 
   add(program, 'check', 'say what is wrong with bundles, and what their agents have', [
     'treadle check agents/*.yaml',

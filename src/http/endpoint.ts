@@ -7,7 +7,7 @@ import { readJson } from './body.ts';
 import type { HttpContext } from './context.ts';
 import { checkedKey, effectKey, type Once } from './idempotency.ts';
 import type { Identify } from './identify.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, refusalOf } from './refusal.ts';
 import type { Asked, RouteShape, RouteTable, Wire } from './wire.ts';
 
 /** What a handler is given besides what was asked. */
@@ -66,8 +66,9 @@ export function createEndpoint(
     return context.body(body, status);
   }
 
-  return async (context) => {
-    const caller = await identify(context, { scope: shape.scope, onlyKeys: surface.onlyKeys });
+  async function respond(context: HttpContext): Promise<Response> {
+    const caller =
+      shape.scope === undefined ? ANYBODY : await identify(context, { scope: shape.scope, onlyKeys: surface.onlyKeys });
     const params: unknown = context.req.param();
     const query = queryOf(context);
     const key = shape.mutation === true ? checkedKey(context.req.header('idempotency-key')) : undefined;
@@ -90,8 +91,22 @@ export function createEndpoint(
       return { reply: { status, body: textOf(given) }, repeated: given?.repeated === true };
     });
     return answer(context, reply.body, repeated);
+  }
+
+  return async (context) => {
+    try {
+      return await respond(context);
+    } catch (problem) {
+      const refusal = refusalOf(problem);
+      if (refusal.status === 422 && surface.badBody === 400)
+        throw new Refusal('invalid_request', refusal.message, { ...refusal.detail, cause: problem });
+      throw refusal;
+    }
   };
 }
+
+/** Who asks where nobody is asked who they are. */
+const ANYBODY: Caller = { userId: '', tenant: '', scopes: new Set(), kind: 'user' };
 
 function textOf(given: Given<unknown> | undefined): string {
   return given === undefined ? '' : JSON.stringify(given.body);

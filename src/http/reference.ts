@@ -130,7 +130,7 @@ function kind(schema: Json | undefined): string {
   if (text(schema, 'type') === 'array') return `list of ${at(schema, 'items').map(kind).join('')}`;
   const members = membersOf(schema);
   if (members.length > 0) return members.map(kind).join(' or ');
-  if (at(schema, 'properties').length > 0) return shape(schema ?? {});
+  if (Object.keys(objectAt(schema, 'properties')).length > 0) return shape(schema ?? {});
   const [values] = at(schema, 'additionalProperties');
   if (isObject(values)) return `by name: ${kind(values)}`;
   const [least = 0] = [...at(schema, 'minimum'), ...at(schema, 'minLength')];

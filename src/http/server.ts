@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { TreadleError } from '../base/errors.ts';
 import { createApp, type AppOptions } from './app.ts';
 import { isLoopback } from './browser.ts';
@@ -58,9 +59,13 @@ export async function startServer(options: ServerOptions): Promise<TreadleServer
     // Node never looks at what a listener returns; ours answers every problem itself.
     (incoming, outgoing) => void listener(incoming, outgoing),
   );
-  const listener = getRequestListener(app.hono.fetch, {
-    // Its own Response would write a second head after a stream's when a middleware has touched the reply.
-    overrideGlobalObjects: false,
+  const answered = async (request: Request, env: HttpBindings): Promise<Response> => {
+    const reply = await app.hono.fetch(request, env);
+    // A stream has written its own head. What stands for it was copied on its way here, and lost what it says.
+    return env.outgoing.headersSent ? RESPONSE_ALREADY_SENT : reply;
+  };
+  const listener = getRequestListener((request, env) => answered(request, env as HttpBindings), {
+    // it is HTTP/1
     errorHandler: (problem) => {
       logger.debug('a request was not well-formed', { error: problem });
       const refusal = new Refusal('invalid_request', 'The address or the Host header is malformed.');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { page } from './page.ts';
 import { empty, listRuns, noted, readPage, runId } from './requests.ts';
 import type { RouteTable } from './route.ts';
-import { runLimits, snapshot } from './run.ts';
+import { runLimits, runSummary, snapshot } from './run.ts';
 import type { Wire } from './shape.ts';
 
 /** Where the routes of `nexustradeRoutes` begin. */
@@ -14,10 +14,7 @@ export const agentReply = z
 export type WireAgent = Wire<typeof agentReply>;
 
 const agents = z
-  .object({
-    agents: z.array(z.object({ id: z.string(), status: z.string(), title: z.string(), terminal: z.boolean() })),
-  })
-  .extend({ hasMore: z.boolean(), nextCursor: z.string().optional() })
+  .object({ agents: z.array(runSummary), hasMore: z.boolean(), nextCursor: z.string().optional() })
   .meta({ id: 'AgentRuns' });
 
 const create = z

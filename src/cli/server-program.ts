@@ -1,0 +1,98 @@
+import { Option, type Command } from 'commander';
+import type { CreateKeyOptions, KeyOptions } from './commands/keys.ts';
+import type { ServeOptions } from './commands/serve.ts';
+import type { Context } from './context.ts';
+import type { Outcome } from './exit-codes.ts';
+
+const SERVE_EXAMPLES = `
+Examples
+  $ treadle serve agents/desk.yaml
+  $ treadle serve agents/*.yaml --port 8080 --data /var/lib/treadle
+  $ treadle serve agents/desk.yaml --host 0.0.0.0 --public-url https://agents.example.com`;
+
+const KEYS_EXAMPLES = `
+Examples
+  $ treadle keys create --name laptop
+  $ treadle keys create --name ci --user ci --scopes read,run --expires 90d
+  $ treadle keys create --name sandbox --compute
+  $ treadle keys revoke 4c1d0e2a9b7d6f35`;
+
+/** The commands of a server: run it, and say who may use it. */
+export function addServer(
+  program: Command,
+  context: Context,
+  version: string,
+  finish: (outcome: Outcome) => void,
+): void {
+  const data = (): Option =>
+    new Option('--data <folder>', 'where runs are kept (default: TREADLE_DATA, else .treadle here)');
+  const debug = (): Option => new Option('--debug', 'print log lines of the program, and stacks');
+
+  program
+    .command('serve')
+    .description('answer the run API and drive runs, until it is told to stop')
+    .addHelpText('after', SERVE_EXAMPLES)
+    .argument('<bundle...>', 'YAML files; the first one has the default agent')
+    .option('--port <number>', 'where to listen; 0 for any that is free (default: 4114)')
+    .option('--host <address>', 'others can reach another one than 127.0.0.1, so that needs a key (default: 127.0.0.1)')
+    .option('--public-url <url>', 'how others call this server, where a proxy stands before it')
+    .option('--cors <origin...>', 'pages of other sites that may call it')
+    .option('--rate <number>', 'requests a second for each key; 0 for no limit (default: 200)')
+    .option('--drain <time>', 'how long running work may go on after a signal (default: 10s)')
+    .option('--oidc-issuer <url>', 'also let in who has a token of this OpenID Connect issuer')
+    .option('--oidc-audience <name>', 'what such a token calls this server')
+    .option('--oidc-jwks <url>', 'where the keys of the issuer are, where it does not say so itself')
+    .option('--oidc-user-claim <name>', 'the claim that says who it is (default: sub)')
+    .option('--oidc-tenant-claim <name>', 'the claim that says of which tenant; all are of local without it')
+    .option('--oidc-scopes <list>', 'what a token may do that says nothing of it, such as read,run')
+    .addOption(new Option('--log-level <level>', 'debug, info, warn, error or silent (default: info)'))
+    .addOption(new Option('--log-format <format>', 'json or text (default: text for people, json for programs)'))
+    .option('--memory', 'keep nothing')
+    .addOption(data())
+    .addOption(debug())
+    .action(async (bundles: string[], options: ServeOptions) => {
+      const { serve } = await import('./commands/serve.ts');
+      finish(await serve(context, bundles, options, version));
+    });
+
+  const keys = program
+    .command('keys')
+    .description('keys of the run API: make, list and revoke them')
+    .addHelpText('after', KEYS_EXAMPLES);
+  keys
+    .command('create')
+    .description('make a key and print it, once')
+    .option('--name <words>', 'what it is for')
+    .option('--user <id>', 'whose runs it reaches (default: local)')
+    .option('--tenant <id>', 'of which tenant (default: local)')
+    .option('--scopes <list>', 'read, run, approve, admin, with commas between (default: read,run,approve)')
+    .option('--expires <time>', 'how long it is good for, such as 12h or 90d; for ever without it')
+    .option('--compute', 'for a sandbox: it may touch no run')
+    .option('--json', 'print it as JSON')
+    .addOption(data())
+    .addOption(debug())
+    .action(async (options: CreateKeyOptions) => {
+      const { createKey } = await import('./commands/keys.ts');
+      finish(await createKey(context, options));
+    });
+  keys
+    .command('list')
+    .description('list keys, the newest first')
+    .option('--json', 'print them as JSON')
+    .addOption(data())
+    .addOption(debug())
+    .action(async (options: KeyOptions) => {
+      const { listKeys } = await import('./commands/keys.ts');
+      finish(await listKeys(context, options));
+    });
+  keys
+    .command('revoke')
+    .description('make a key useless, at once')
+    .argument('<key>', 'its id, or the beginning of it')
+    .addOption(data())
+    .addOption(debug())
+    .action(async (named: string, options: KeyOptions) => {
+      const { revokeKey } = await import('./commands/keys.ts');
+      finish(await revokeKey(context, named, options));
+    });
+}
