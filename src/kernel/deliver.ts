@@ -29,6 +29,14 @@ interface Busy {
   dropped: number;
 }
 
+/** A conversation whose event is on its way, and what was stated meanwhile. */
+interface Underway {
+  readonly conversationId: string;
+  children: [TreadleEvent, readonly Listener[]][] | undefined;
+  /** The event that this one was stated in the middle of, of another conversation. */
+  readonly outer: Underway | undefined;
+}
+
 const IDLE_SIGNAL = new AbortController().signal;
 
 /**
@@ -38,8 +46,8 @@ const IDLE_SIGNAL = new AbortController().signal;
  * of that conversation when the promise settles; the loop does not wait for it.
  */
 export function createDelivery({ clock, logger, timeoutMs, maxQueued }: DeliveryOptions): Delivery {
-  /** Conversations whose event is on its way, with what was stated meanwhile. */
-  const underway = new Map<string, [TreadleEvent, readonly Listener[]][]>();
+  /** The event on its way; delivery waits for nobody, so another one can only be within it. */
+  let underway: Underway | undefined;
   const busy = new Map<Listener, Map<string, Busy>>();
   let pending = 0;
   let waiting: (() => void)[] = [];
@@ -112,19 +120,20 @@ export function createDelivery({ clock, logger, timeoutMs, maxQueued }: Delivery
   return {
     deliver(event, to) {
       if (to.length === 0) return;
-      const later = underway.get(event.conversationId);
-      if (later !== undefined) {
-        later.push([event, to]);
+      const { conversationId } = event;
+      for (let outer = underway; outer !== undefined; outer = outer.outer) {
+        if (outer.conversationId !== conversationId) continue;
+        (outer.children ??= []).push([event, to]);
         return;
       }
-      const children: [TreadleEvent, readonly Listener[]][] = [];
-      underway.set(event.conversationId, children);
+      const mine: Underway = { conversationId, children: undefined, outer: underway };
+      underway = mine;
       for (const listener of to) tell(listener, event);
-      for (let next = children.shift(); next !== undefined; next = children.shift()) {
+      for (let next = mine.children?.shift(); next !== undefined; next = mine.children?.shift()) {
         const [child, hearers] = next;
         for (const listener of hearers) tell(listener, child);
       }
-      underway.delete(event.conversationId);
+      underway = mine.outer;
     },
     settled: () => (pending === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   };

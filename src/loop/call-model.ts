@@ -108,10 +108,15 @@ async function converse(
   const { bus, clock, models } = work.ports;
   // What a gate may still refuse has not been said: text is held back while the answer is gated.
   const silent = bus.isGated('before:io.output') || turn.agent.grammar === 'json';
+  let entry = '';
+  let entryOf: Pick<Piece, 'kind' | 'ordinal'> | undefined; // most pieces are of the same entry as the one before
   const onDelta = bus.isHeard('llm.stream.chunk')
-    ? ({ part, kind, name, ordinal, delta }: Piece): void => {
+    ? (piece: Piece): void => {
+        const { part, kind, name, ordinal, delta } = piece;
         if (kind === 'text' && silent) return;
-        const entry = streamedId(kind, turn.id, iteration, ordinal);
+        if (entryOf?.kind !== kind || entryOf.ordinal !== ordinal)
+          entry = streamedId(kind, turn.id, iteration, ordinal);
+        entryOf = piece;
         const chunk = { part, kind, entry, attempt, delta };
         tell(work, 'llm.stream.chunk', name === undefined ? chunk : { ...chunk, name });
       }
