@@ -161,6 +161,8 @@ export const facts = {
       /** A reason, which the model reads. */
       note: text.optional(),
       by,
+      /** The key that it was sent with, so that a repetition is known as one when the question is long past. */
+      key: text.optional(),
     }),
     about: 'a person answers',
   },

@@ -180,3 +180,28 @@ test('actions that run one after another wait for a person together with the one
     await until(run.id, ({ requests }) => requests.length === 1 && requests[0]!.id !== held.requests[0]!.id);
     assert.deepEqual(sent, ['Al']);
   }));
+
+test('what is said to a run that waits for an answer is the answer, once a key', () =>
+  withHost(
+    {
+      script: [{ actions: [{ name: 'ask_user', arguments: { question: 'Which Bo?' } }] }, { text: 'That one.' }],
+      bundle: aBundle().replace(
+        / tools:$/m,
+        ' tools:\n          - { name: ask, kind: module, module: builtin/ask_user }',
+      ),
+    },
+    async ({ host, until }) => {
+      const { run } = await host.runs.create(ana, { prompt: 'Mail Bo.' });
+      const asking = await until(run.id, ({ status }) => status === 'awaiting_user_input');
+      assert.deepEqual([asking.requests[0]?.kind, asking.requests[0]?.decisions], ['input', ['reply', 'reject']]);
+      assert.equal((await host.runs.say(ana, run.id, { content: 'The tall one.', key: 'k' })).fresh, true);
+      const ended = await until(run.id, ({ terminal }) => terminal);
+      assert.equal((await host.runs.say(ana, run.id, { content: 'The tall one.', key: 'k' })).fresh, false);
+      await assert.rejects(host.runs.say(ana, run.id, { content: 'Another.', key: 'k' }), {
+        code: 'idempotency_conflict',
+      });
+      const { events } = await host.runs.events(ana, run.id);
+      assert.match(JSON.stringify(events.find(({ role }) => role === 'action')?.data), /The tall one/);
+      assert.deepEqual([ended.turns, events.filter(({ role }) => role === 'user').length], [1, 1]);
+    },
+  ));

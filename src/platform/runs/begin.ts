@@ -7,6 +7,7 @@ import type { ConversationMeta } from '../../kernel/ports.ts';
 import { checkedMessage } from '../messages.ts';
 import { permit, type Caller } from './caller.ts';
 import { bundleOf, post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
+import { reply } from './reply.ts';
 import type { CreateRun, Runs, SayToRun } from './runs.ts';
 import { OWN_LABEL } from './snapshot-of.ts';
 
@@ -72,19 +73,27 @@ export async function say(
   ports: RunsPorts,
   caller: Caller,
   id: string,
-  { content, mode = 'followup', attachments, key }: SayToRun,
+  { content, mode, attachments, key }: SayToRun,
 ): ReturnType<Runs['say']> {
   const row = await runOf(ports, caller, 'run', id);
   const { bus } = bundleOf(ports, row);
+  const once = key === undefined ? undefined : `say:${caller.userId}:${key}`;
+  const replied = await reply(ports, caller, row, { content, mode, attachments }, once);
+  if (replied !== undefined) return { run: await snapshotNow(ports, id), fresh: replied };
   const payload = await checkedMessage(
-    { text: content, mode, userId: caller.userId, ...(attachments !== undefined && { attachments }) },
+    {
+      text: content,
+      mode: mode ?? 'followup',
+      userId: caller.userId,
+      ...(attachments !== undefined && { attachments }),
+    },
     bus,
     async () => (await ports.folds.read(row)).conversation,
   );
   const { fact, fresh } = await post(ports, row, {
     type: 'io.input',
     payload,
-    key: key === undefined ? undefined : `say:${caller.userId}:${key}`,
+    key: once,
   });
   if (!fresh && !isSaid(fact.payload, payload)) throw conflict();
   return { run: await snapshotNow(ports, id), fresh };

@@ -25,8 +25,8 @@ export interface CreateRun {
 export interface SayToRun {
   readonly content: string;
   /**
-   * `followup` (when absent) is read before the next model call, `steer` interrupts, `message` begins the next turn. To an
-   * ended run each begins a new turn.
+   * `followup` is read before the next model call, `steer` interrupts, `message` begins the next turn. To an ended run each
+   * begins a new turn. When absent, it is the answer where the run waits for one, and else a `followup`.
    */
   readonly mode?: 'message' | 'followup' | 'steer' | undefined;
   readonly attachments?: readonly Part[] | undefined;
@@ -148,7 +148,10 @@ export interface Runs {
   log(caller: Caller, id: string, query?: LogQuery): Promise<LogPage>;
   /** Scope `read`. Throws `prompt_unknown` for an iteration that made no model call. */
   prompt(caller: Caller, id: string, query: PromptQuery): Promise<Prompt>;
-  /** Scope `run`. Throws `input_invalid`. `fresh` is false for a key that was used. */
+  /**
+   * Scope `run`. Throws `input_invalid`, `idempotency_conflict`, and `ambiguous_request` for an answer when several questions
+   * are open. `fresh` is false for a key that was used.
+   */
   say(caller: Caller, id: string, message: SayToRun): Promise<{ readonly run: Snapshot; readonly fresh: boolean }>;
   /**
    * Scope `approve` for `allow` and `edit`, `run` for `reject` and `reply`. Any subset in any order; all are checked before
