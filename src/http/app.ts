@@ -23,11 +23,20 @@ import { answerRefusal, CORS_HEADERS, setSafeHeaders } from './reply.ts';
 import { nexustradeHandlers } from './routes/nexustrade.ts';
 import { operationHandlers } from './routes/operations.ts';
 import { runHandlers } from './routes/runs.ts';
+import { selectionHandlers } from './routes/selections.ts';
 import { createStreams, type StreamLimits, type Streams } from './streams.ts';
-import { API, NEXUSTRADE_API, nexustradeRoutes, operationRoutes, runRoutes, type RouteTable } from './wire.ts';
+import {
+  API,
+  NEXUSTRADE_API,
+  nexustradeRoutes,
+  operationRoutes,
+  runRoutes,
+  selectionRoutes,
+  type RouteTable,
+} from './wire.ts';
 
 export interface AppOptions extends BrowserRules {
-  readonly host: Pick<Host, 'runs' | 'agents'>;
+  readonly host: Pick<Host, 'runs' | 'agents' | 'selections'>;
   readonly control: ControlStore;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -134,6 +143,7 @@ export function createApp(options: AppOptions): App {
   }
 
   serve(API, runRoutes, runHandlers(host, streams), CANONICAL);
+  serve(API, selectionRoutes, selectionHandlers(host), CANONICAL);
   serve(NEXUSTRADE_API, nexustradeRoutes, nexustradeHandlers(host), NEXUSTRADE);
   const mcp = createMcp({ runs: host.runs, agents: () => host.agents(), clock, version: options.version }, logger);
   serve('', agUiRoutes, agUiHandlers(host, streams), PROTOCOLS);

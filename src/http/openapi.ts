@@ -8,6 +8,7 @@ import {
   nexustradeRoutes,
   operationRoutes,
   runRoutes,
+  selectionRoutes,
   WIRE_ERRORS,
   type RouteShape,
   type RouteTable,
@@ -48,6 +49,7 @@ export function refusalsOf(shape: RouteShape): readonly WireErrorCode[] {
 
 export const SURFACES: readonly { readonly tag: string; readonly prefix: string; readonly table: RouteTable }[] = [
   { tag: 'Runs', prefix: API, table: runRoutes },
+  { tag: 'Choices', prefix: API, table: selectionRoutes },
   { tag: 'Agents (requirement wire)', prefix: NEXUSTRADE_API, table: nexustradeRoutes },
   { tag: 'Operations', prefix: '', table: operationRoutes },
 ];

@@ -5,6 +5,8 @@ export interface RefusalDetail {
   readonly field?: string | undefined;
   /** Seconds. */
   readonly retryAfter?: number | undefined;
+  /** What a program may want to know, besides the code. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Instead of the code's own: 400 or 422, for what is wrong with a body. */
   readonly status?: number | undefined;
@@ -48,7 +50,11 @@ export function refusalOf(problem: unknown): Refusal {
     return new Refusal(word, undefined, { cause: problem, retryAfter }); // its own words would name a file
   }
   const field = status === 400 || status === 422 ? problem.detail.place : undefined;
-  return new Refusal(word, word === 'not_found' ? undefined : wordsOf(problem), { field, cause: problem });
+  const { data: details } = problem.detail;
+  const retryAfterMs = details?.['retryAfterMs'];
+  const retryAfter = typeof retryAfterMs === 'number' ? Math.ceil(retryAfterMs / 1000) : undefined;
+  const words = word === 'not_found' ? undefined : wordsOf(problem);
+  return new Refusal(word, words, { field, details, retryAfter, cause: problem });
 }
 
 function wordsOf({ detail: { found, wanted, hint } }: TreadleError): string | undefined {

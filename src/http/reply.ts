@@ -20,7 +20,7 @@ export function setSafeHeaders(context: HttpContext): void {
 }
 
 export function errorBody({ code, message, detail }: Refusal, requestId: string): ErrorReply {
-  const { retryAfter, field } = detail;
+  const { retryAfter, field, details } = detail;
   return {
     error: {
       code,
@@ -28,6 +28,7 @@ export function errorBody({ code, message, detail }: Refusal, requestId: string)
       retryable: RETRYABLE.has(code),
       ...(retryAfter === undefined ? {} : { retryAfter }),
       ...(field === undefined ? {} : { field }),
+      ...(details === undefined ? {} : { details }),
       requestId,
     },
   };

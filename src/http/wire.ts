@@ -6,4 +6,5 @@ export * from './wire/requests.ts';
 export * from './wire/route.ts';
 export * from './wire/routes.ts';
 export * from './wire/run.ts';
+export * from './wire/selections.ts';
 export * from './wire/shape.ts';

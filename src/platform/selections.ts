@@ -1,3 +1,4 @@
+import { isoTime } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import {
   byClass,
@@ -274,7 +275,7 @@ function refuseUndecided({ parts, policy }: Plan, { conversation }: ChangeReques
     place: conversation,
     found: `a change that rebuilds ${tokens} cached tokens`,
     wanted: `a decision: ${decisionsUnder(policy).join(', ')}`,
-    data: { parts: open.map(told), choices: decisionsUnder(policy) },
+    data: { parts: open.map((part) => inText(told(part))), choices: decisionsUnder(policy) },
   });
 }
 
@@ -317,6 +318,13 @@ async function replyTo(
 
 function told({ class: kind, policy, consequence: whole, done }: PlannedPart): ChangePart {
   return { class: kind, policy, consequence: whole, done };
+}
+
+/** With times as text, for whoever reads it on the other side of a wire. */
+function inText({ consequence: whole, ...rest }: ChangePart): object {
+  const { warmUntil, prices } = whole.assumes;
+  const assumes = { prices, ...(warmUntil === undefined ? {} : { warmUntil: isoTime(warmUntil) }) };
+  return { ...rest, consequence: { ...whole, assumes } };
 }
 
 function scopeOf({ named, revision }: SelectionState): SelectionScope {

@@ -28,6 +28,11 @@ export const WIRE_ERRORS = {
   nothing_to_resume: { status: 409, about: 'The run was not stopped.' },
   run_active: { status: 409, about: 'The run is being driven at this moment. Stop it first.' },
   bundle_not_served: { status: 409, about: 'The run belongs to a bundle that this server does not serve.' },
+  confirmation_required: {
+    status: 409,
+    about: 'The change would make a warm prompt cold. `details` has its price and what can be decided.',
+  },
+  selection_conflict: { status: 409, about: 'Somebody else changes the same choices all the time. Ask again.' },
   idempotency_conflict: { status: 409, about: 'The key was used for another request.' },
   idempotency_in_progress: { status: 409, about: 'The first request with this key is still at work. Ask again later.' },
   request_expired: { status: 410, about: 'The approval or question was not answered in time.' },
@@ -36,11 +41,19 @@ export const WIRE_ERRORS = {
   agent_unknown: { status: 422, about: 'No agent that is served has this name.' },
   input_invalid: { status: 422, about: 'A message is empty, too large, or was refused by a gate.' },
   rate_limit_exceeded: { status: 429, about: 'Too many requests. `Retry-After` says how long to wait.' },
+  cold_turns_exhausted: {
+    status: 429,
+    about: 'You have made warm prompts cold as often as the operator allows in an hour.',
+  },
   headers_too_large: { status: 431, about: 'The headers are larger than the server takes.' },
   internal_error: { status: 500, about: 'A fault of the server. It is in its log under the request id.' },
   log_corrupt: { status: 500, about: 'The log holds data that cannot be read back.' },
   log_locked: { status: 503, about: 'The log is busy. Ask again.' },
   log_unavailable: { status: 503, about: 'The log cannot be reached.' },
+  selection_unavailable: {
+    status: 503,
+    about: 'Choices cannot be read or written. Turns go on with what was last used.',
+  },
   identity_unavailable: { status: 503, about: 'The keys of the identity provider cannot be fetched.' },
   shutting_down: { status: 503, about: 'The server is about to end. Another one, or the next, goes on.' },
   too_many_streams: { status: 503, about: 'The server follows as many runs as it can.' },
@@ -52,6 +65,8 @@ export type WireErrorCode = keyof typeof WIRE_ERRORS;
 /** Asked again, unchanged, these may well succeed. */
 export const RETRYABLE: ReadonlySet<WireErrorCode> = new Set([
   'idempotency_in_progress',
+  'selection_conflict',
+  'selection_unavailable',
   'rate_limit_exceeded',
   'log_locked',
   'log_unavailable',
@@ -68,6 +83,10 @@ export const errorReply = z
       retryable: z.boolean().meta({ description: 'The same request may succeed later.' }),
       retryAfter: z.number().optional().meta({ description: 'Seconds to wait, as in `Retry-After`.' }),
       field: z.string().optional().meta({ description: 'The parameter or the path in the body that is wrong.' }),
+      details: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .meta({ description: 'What the code says there is to know.' }),
       requestId: z.string().meta({ description: 'As in `X-Request-Id`: what the server logs calls this request.' }),
     }),
   })
