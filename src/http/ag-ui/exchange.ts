@@ -7,7 +7,7 @@ import type { WireEntry } from '../../platform/runs/page.ts';
 import type { Runs } from '../../platform/runs/runs.ts';
 import type { Snapshot } from '../../platform/runs/snapshot.ts';
 import { Refusal, refusalOf } from '../refusal.ts';
-import { newMessages, type Said } from './input.ts';
+import { newMessages, shownBy, type Said } from './input.ts';
 import { answersOf, checkComplete } from './interrupts.ts';
 import { createTranslation } from './translate.ts';
 
@@ -26,25 +26,22 @@ const PAGE = 100;
 export async function* exchange(options: ExchangeOptions): AsyncGenerator<AGUIEvent, void> {
   const { runs, caller, input, signal } = options;
   const { threadId, runId, parentRunId } = input;
-  const said = newMessages(input.messages);
-  let run: Snapshot | undefined;
-  let known: readonly WireEntry[] = [];
-  let cursor: string | undefined;
+  const shown = shownBy(input.messages);
+  let brought: Brought | undefined;
   let problem: unknown;
   try {
-    run = await runOfThread(options);
-    if (run !== undefined) ({ known, cursor } = await readAll(runs, caller, run.id));
-    run = await bring(options, run, said);
+    brought = await bring(options);
   } catch (error) {
     problem = error;
   }
-  const texts = said.map((one) => one.text);
-  const translation = createTranslation({ threadId, runId, parentRunId, known, said: texts });
+  const translation = createTranslation({ threadId, runId, parentRunId, shown, known: brought?.known ?? [] });
   yield* translation.start();
   try {
-    if (run === undefined) throw problem;
+    if (brought === undefined) throw problem;
+    const { id } = brought.run;
+    let { cursor } = brought;
     for (;;) {
-      for await (const frame of await runs.follow(caller, run.id, { cursor, deltas: true, signal })) {
+      for await (const frame of await runs.follow(caller, id, { cursor, deltas: true, signal })) {
         yield* translation.frame(frame);
         if ('cursor' in frame) cursor = frame.cursor;
         if (isRest(frame)) break;
@@ -52,11 +49,11 @@ export async function* exchange(options: ExchangeOptions): AsyncGenerator<AGUIEv
       if (signal.aborted) return;
       // The state comes before what explains it, and there may be more to read.
       for (let hasMore = true; hasMore;) {
-        const page = await runs.events(caller, run.id, { cursor, limit: PAGE });
+        const page = await runs.events(caller, id, { cursor, limit: PAGE });
         for (const entry of page.events) yield* translation.entry(entry);
         ({ nextCursor: cursor, hasMore } = page);
       }
-      const now = await runs.snapshot(caller, run.id);
+      const now = await runs.snapshot(caller, id);
       if (!now.terminal && (now.statusKind === 'working' || now.requests.length === 0)) continue;
       yield* translation.finish(now);
       return;
@@ -65,6 +62,15 @@ export async function* exchange(options: ExchangeOptions): AsyncGenerator<AGUIEv
     const { code, message } = refusalOf(error);
     yield* translation.fail(code, message);
   }
+}
+
+/** What a page has brought, and where its reading goes on. */
+interface Brought {
+  readonly run: Snapshot;
+  /** From the beginning when absent: the page brought nothing new, and is told what it does not show. */
+  readonly cursor?: string | undefined;
+  /** What happened before, and is not told again. */
+  readonly known: readonly WireEntry[];
 }
 
 /** A thread is a run: the one of that id, or the one that this caller's page began under that name. */
@@ -85,45 +91,53 @@ function keyOf({ threadId }: RunAgentInput): string {
   return `ag-ui:${threadId}`;
 }
 
+/** Which of the page's messages began the run: sent again, it is not said again. */
+const FIRST_MESSAGE = 'ag-ui.message';
+
 /** Puts on record what the page brings: answers, what the person said, or nothing, to go on reading. */
-async function bring(
-  { runs, caller, agent, input }: ExchangeOptions,
-  run: Snapshot | undefined,
-  said: readonly Said[],
-): Promise<Snapshot> {
+async function bring(options: ExchangeOptions): Promise<Brought> {
+  const { runs, caller, agent, input } = options;
   const resume = input.resume ?? [];
+  const said = newMessages(input.messages);
+  const run = await runOfThread(options);
   if (run === undefined) {
     const [first, ...more] = said;
     if (first === undefined || resume.length > 0)
       throw new Refusal('input_invalid', 'The thread is new here, and nothing was said in it.', { field: 'messages' });
-    const { text, attachments } = first;
+    const { id, text, attachments } = first;
     const begun = await runs.create(caller, {
       prompt: text,
       agent,
       ...(attachments.length > 0 && { attachments }),
+      metadata: { [FIRST_MESSAGE]: id },
       key: keyOf(input),
     });
-    return say(runs, caller, begun.run, more);
+    await say(runs, caller, begun.run, more);
+    return { run: begun.run, known: [] };
   }
+  const before = await readAll(runs, caller, run.id);
   if (resume.length > 0) {
     const answers = answersOf(resume);
     checkComplete(answers, run.requests);
     await runs.answer(caller, run.id, answers);
-    return run;
+    return { run, ...before };
   }
-  if (said.length > 0 && run.requests.length > 0 && run.statusKind !== 'working')
+  const unsaid = said.filter(({ id }) => run.metadata[FIRST_MESSAGE] !== id);
+  if (unsaid.length > 0 && run.requests.length > 0 && run.statusKind !== 'working')
     throw new Refusal('ambiguous_request', 'The run waits for an answer: `resume` has to name what is open.');
-  return say(runs, caller, run, said);
+  const isNews = await say(runs, caller, run, unsaid);
+  return isNews ? { run, ...before } : { run, known: [] };
 }
 
-/** The page's ids make sure that what is sent again is not said again. */
-async function say(runs: Runs, caller: Caller, run: Snapshot, said: readonly Said[]): Promise<Snapshot> {
-  let now = run;
+/** The page's ids make sure that what is sent again is not said again. True when any of it was new. */
+async function say(runs: Runs, caller: Caller, run: Snapshot, said: readonly Said[]): Promise<boolean> {
+  let isNews = false;
   for (const { id, text, attachments } of said) {
     const message = { content: text, ...(attachments.length > 0 && { attachments }), key: `ag-ui:${id}` };
-    ({ run: now } = await runs.say(caller, run.id, message));
+    const { fresh } = await runs.say(caller, run.id, message);
+    isNews ||= fresh;
   }
-  return now;
+  return isNews;
 }
 
 async function readAll(

@@ -26,6 +26,27 @@ export function newMessages(messages: readonly Message[]): readonly Said[] {
   return messages.slice(after + 1).flatMap((one) => (one.role === 'user' ? [saidIn(one)] : []));
 }
 
+/** What a page shows already. Ids are those of entries, where it has them from us. */
+export interface Shown {
+  readonly messages: readonly string[];
+  readonly calls: readonly string[];
+  /** Calls whose result it shows. */
+  readonly results: readonly string[];
+  /** What its person said: the page has ids of its own for that. */
+  readonly texts: readonly string[];
+}
+
+export function shownBy(messages: readonly Message[]): Shown {
+  const of = <R extends Message['role']>(role: R): readonly Extract<Message, { role: R }>[] =>
+    messages.filter((one): one is Extract<Message, { role: R }> => one.role === role);
+  return {
+    messages: messages.map(({ id }) => id),
+    calls: of('assistant').flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)),
+    results: of('tool').map(({ toolCallId }) => toolCallId),
+    texts: of('user').map((one) => saidIn(one).text),
+  };
+}
+
 function saidIn({ id, content }: UserMessage): Said {
   if (typeof content === 'string') return { id, text: content, attachments: [] };
   const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');

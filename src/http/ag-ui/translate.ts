@@ -5,6 +5,7 @@ import { inputTokens, outputTokens } from '../../domain/usage-sum.ts';
 import type { Frame } from '../../platform/runs/frame.ts';
 import type { WireEntry } from '../../platform/runs/page.ts';
 import type { Snapshot } from '../../platform/runs/snapshot.ts';
+import type { Shown } from './input.ts';
 import { interruptOf } from './interrupts.ts';
 
 export interface TranslationOptions {
@@ -12,10 +13,10 @@ export interface TranslationOptions {
   readonly threadId: string;
   readonly runId: string;
   readonly parentRunId?: string | undefined;
-  /** What the page was shown before. */
+  /** What the page shows already. */
+  readonly shown: Shown;
+  /** What happened before this exchange, whether or not the page shows it. */
   readonly known: readonly WireEntry[];
-  /** Texts that the page has sent just now, and shows already. */
-  readonly said: readonly string[];
 }
 
 /** Makes the protocol's events of what happens in a run. */
@@ -35,18 +36,32 @@ interface Draft {
   text: string;
 }
 
-export function createTranslation({ threadId, runId, parentRunId, known, said }: TranslationOptions): Translation {
+export function createTranslation({ threadId, runId, parentRunId, shown, known }: TranslationOptions): Translation {
   const drafts = new Map<string, Draft>();
   /** Entries of which everything was told. */
   const told = new Set<string>();
   /** Actions whose call was told, but not what came of it. */
   const called = new Set<string>();
   const steps = new Set<string>();
-  const unsaid = [...said];
+  const own = [...shown.texts];
   const usage: TokenUsage[] = [];
+  for (const id of shown.messages) told.add(id);
+  for (const id of shown.calls) {
+    called.add(id);
+    told.delete(id); // some pages name the message after the call that is in it
+  }
+  for (const id of shown.results) told.add(id);
   for (const entry of known) {
+    if (entry.role === 'user') isOwn(entry.text);
     if (entry.role === 'action' && actionIn(entry).observation === undefined) called.add(entry.id);
     else told.add(entry.id);
+  }
+
+  /** Said by the page itself, which shows it under an id of its own. */
+  function isOwn(text: string): boolean {
+    const index = own.indexOf(text);
+    if (index >= 0) own.splice(index, 1);
+    return index >= 0;
   }
 
   /** The attempt before came to nothing. What the page has of it cannot be taken back, so it is told that it is void. */
@@ -172,11 +187,7 @@ export function createTranslation({ threadId, runId, parentRunId, known, said }:
     if (one.role !== 'plan') told.add(one.id);
     switch (one.role) {
       case 'user': {
-        const own = unsaid.indexOf(one.text);
-        if (own >= 0) {
-          unsaid.splice(own, 1);
-          return [];
-        }
+        if (isOwn(one.text)) return [];
         return [
           { type: EventType.TEXT_MESSAGE_START, messageId: one.id, role: 'user' },
           { type: EventType.TEXT_MESSAGE_CONTENT, messageId: one.id, delta: one.text },
