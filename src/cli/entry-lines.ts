@@ -3,12 +3,16 @@ import type { Entry } from '../domain/entry.ts';
 import { tellEntry, type StoryOptions } from './story.ts';
 import { harmless, wrap } from './text.ts';
 
+const TOGETHER: ReadonlySet<string> = new Set(['thinking', 'action', 'notice']);
+
 /** An entry from a server, for reading. One that a newer server has put together otherwise is told in its own words. */
 export function entryLines(entry: RunEntry, entries: readonly RunEntry[], options: StoryOptions): string[] {
+  // Parts of one model call stand together.
+  const gap = TOGETHER.has(entry.role) ? [] : [''];
   try {
-    return tellEntry(asEntry(entry), entries.map(asEntry), options);
+    return [...gap, ...tellEntry(asEntry(entry), entries.map(asEntry), options)];
   } catch {
-    return wrap(harmless(`${entry.role}: ${entry.text}`), { columns: options.columns, first: '  ' });
+    return [...gap, ...wrap(harmless(`${entry.role}: ${entry.text}`), { columns: options.columns, first: '  ' })];
   }
 }
 
