@@ -46,7 +46,7 @@ export const ERROR_CODES = {
   digest_mismatch: 'The answer is bound to something else than what is asked now.',
   ambiguous_request: 'Several approvals or questions are open and the answer does not say which it means.',
   nothing_pending: 'No approval is open.',
-  nothing_to_resume: 'The run was not stopped, so there is nothing to resume.',
+  nothing_to_resume: 'The run was neither stopped nor ended by a limit, so there is nothing to resume.',
   prompt_unknown: 'The run has no model call with this number.',
   ticket_unknown: 'The run does not wait for a computation with this ticket.',
   confirmation_required: 'A change would make a warm prompt cold, and nobody has decided that it may.',

@@ -1,10 +1,12 @@
 import { TreadleError } from '../base/errors.ts';
 import { isResumable, type Conversation } from '../domain/conversation.ts';
 import type { Fact } from '../domain/event.ts';
+import type { RunLimits } from '../domain/run.ts';
 import type { ConversationMeta, ConversationRow, Log } from '../kernel/ports.ts';
 import type { LoopPorts } from '../loop/work.ts';
 import { checkedAnswer, type Answer } from './answers.ts';
 import { checkedMessage, type Message } from './messages.ts';
+import { checkedDelivery, type Delivery } from './delivery.ts';
 import type { DriveOptions, Worker } from './worker.ts';
 
 export type { Answer } from './answers.ts';
@@ -31,6 +33,13 @@ export interface Conversations {
   cancel(id: string, by: string, turnId?: string): Promise<void>;
   /** Opens the turn again that was stopped or that a limit ended, where it was. */
   resume(id: string, by: string): Promise<void>;
+  /**
+   * Hands in what came of work that an action waits for. False when that ticket was redeemed before: the first counts.
+   * Throws `ticket_unknown`.
+   */
+  deliver(id: string, delivery: Delivery & { readonly by: string }): Promise<boolean>;
+  /** Sets anew what the run may use. A turn that a limit has ended goes on with `resume`. */
+  limit(id: string, limits: RunLimits, by: string): Promise<void>;
   /** The fold of the whole log. Throws `conversation_unknown`. */
   read(id: string): Promise<Conversation>;
   facts(id: string): AsyncIterable<Fact>;
@@ -123,6 +132,15 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
         });
       }
       await post(id, { type: 'cancel.resume', payload: { by }, turnId: last?.id });
+    },
+    async deliver(id, { by, ...delivery }) {
+      const { fact, fresh } = await log.post(id, checkedDelivery(await folded(id), delivery, by));
+      if (fresh && !worker.isDriving(id)) bus.deliver(fact);
+      return fresh;
+    },
+    async limit(id, limits, by) {
+      await find(id);
+      await post(id, { type: 'limits.changed', payload: { limits, by } });
     },
     read: folded,
     async *facts(id) {

@@ -25,7 +25,7 @@ export const WIRE_ERRORS = {
   digest_mismatch: { status: 409, about: 'The answer is bound to something else than what is asked now.' },
   request_answered: { status: 409, about: 'Somebody else answered otherwise.' },
   request_withdrawn: { status: 409, about: 'The approval or question was taken back.' },
-  nothing_to_resume: { status: 409, about: 'The run was not stopped.' },
+  nothing_to_resume: { status: 409, about: 'The run was neither stopped nor ended by a limit.' },
   run_active: { status: 409, about: 'The run is being driven at this moment. Stop it first.' },
   bundle_not_served: { status: 409, about: 'The run belongs to a bundle that this server does not serve.' },
   confirmation_required: {

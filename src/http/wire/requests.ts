@@ -141,6 +141,10 @@ export type WireAnswered = Wire<typeof answered>;
 export const noted = z.strictObject({ note });
 export const empty = z.strictObject({});
 
+export const resumeRun = z
+  .strictObject({ limits: runLimits.optional() })
+  .meta({ id: 'ResumeRun', description: '`limits` replace those that the run had.' });
+
 export const forkRun = z
   .strictObject({
     at: z.string().max(200).optional().meta({ description: 'The entry after which the copy ends.' }),

@@ -144,10 +144,10 @@ export const runRoutes = {
   resumeRun: {
     method: 'POST',
     path: '/runs/{id}/resume',
-    about: 'Open the stopped turn again, where it was.',
+    about: 'Open the turn again that was stopped, or that a limit ended, where it was.',
     scope: 'run',
     params: requests.runId,
-    body: requests.empty,
+    body: requests.resumeRun,
     bodyOptional: true,
     mutation: true,
     status: 202,

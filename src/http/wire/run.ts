@@ -37,7 +37,12 @@ export const runLimits = z
       .regex(/^\d{1,9}(\.\d{1,9})?$/)
       .optional()
       .meta({ description: 'US dollars, as decimal text.' }),
-    wallMs: z.int().min(1).max(31_536_000_000).optional().meta({ description: 'From the first message on.' }),
+    wallMs: z
+      .int()
+      .min(1)
+      .max(31_536_000_000)
+      .optional()
+      .meta({ description: 'Of work on one turn; waiting does not count.' }),
   })
   .meta({ id: 'RunLimits', description: 'Each narrows what the agent declares and never widens it.' });
 

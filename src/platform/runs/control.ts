@@ -1,6 +1,7 @@
 import { digest } from '../../base/digest.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { toJson } from '../../base/json.ts';
+import { isResumable } from '../../domain/conversation.ts';
 import { fold } from '../../domain/fold.ts';
 import type { Fact } from '../../domain/event.ts';
 import { entriesOf } from '../../domain/timeline.ts';
@@ -9,7 +10,7 @@ import type { ConversationMeta, ConversationRow, Log } from '../../kernel/ports.
 import { addOnce, runIdOf } from './begin.ts';
 import type { Caller } from './caller.ts';
 import { post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
-import type { ForkRun, Runs } from './runs.ts';
+import type { ForkRun, ResumeRun, Runs } from './runs.ts';
 import type { Snapshot } from './snapshot.ts';
 import { belowOf } from './state.ts';
 
@@ -27,13 +28,15 @@ async function stopOne(ports: RunsPorts, { userId }: Caller, row: ConversationRo
   if (isRunning) await post(ports, row, { type: 'cancel.request', payload: { by: userId }, turnId: turn?.id });
 }
 
-export async function resume(ports: RunsPorts, caller: Caller, id: string): Promise<Snapshot> {
+export async function resume(ports: RunsPorts, caller: Caller, id: string, { limits }: ResumeRun): Promise<Snapshot> {
   const row = await runOf(ports, caller, 'run', id);
   const { turn, turns } = (await ports.folds.read(row)).conversation;
   const last = turn ?? turns.at(-1);
-  const wasStopped = turn === undefined ? last?.end?.status === 'stopped' : turn.cancel !== 'none';
-  if (!wasStopped) throw new TreadleError('nothing_to_resume', { place: id });
-  await post(ports, row, { type: 'cancel.resume', payload: { by: caller.userId }, turnId: last?.id });
+  const canGoOn = turn === undefined ? last !== undefined && isResumable(last) : turn.cancel !== 'none';
+  if (!canGoOn) throw new TreadleError('nothing_to_resume', { place: id });
+  const by = caller.userId;
+  if (limits !== undefined) await post(ports, row, { type: 'limits.changed', payload: { limits, by } });
+  await post(ports, row, { type: 'cancel.resume', payload: { by }, turnId: last?.id });
   return snapshotNow(ports, id);
 }
 

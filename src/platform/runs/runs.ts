@@ -3,6 +3,7 @@ import type { Part } from '../../domain/content.ts';
 import type { Fact } from '../../domain/event.ts';
 import type { RunLimits } from '../../domain/run.ts';
 import type { RunStatus } from '../../domain/status.ts';
+import type { Delivery } from '../delivery.ts';
 import type { Caller } from './caller.ts';
 import type { FollowOptions, Frame } from './frame.ts';
 import type { Page, PageQuery } from './page.ts';
@@ -112,13 +113,11 @@ export interface ForkRun {
   readonly key?: string | undefined;
 }
 
-/** What came of a computation that an action waits for. */
-export interface Delivery {
-  readonly ticket: string;
-  readonly outcome: 'ok' | 'failed';
-  readonly value?: Json | undefined;
-  readonly content?: readonly Part[] | undefined;
-  readonly error?: { readonly code: string; readonly message: string } | undefined;
+export type { Delivery } from '../delivery.ts';
+
+export interface ResumeRun {
+  /** What the run may use from now on, in place of what was said before. */
+  readonly limits?: RunLimits | undefined;
 }
 
 /**
@@ -165,8 +164,8 @@ export interface Runs {
   reject(caller: Caller, id: string, note?: string): Promise<Snapshot>;
   /** Scope `run`. Asks the run and all below it to stop. An ended run stays as it is: stopping twice is stopping once. */
   stop(caller: Caller, id: string): Promise<Snapshot>;
-  /** Scope `run`. Opens the stopped turn again. Throws `nothing_to_resume`. */
-  resume(caller: Caller, id: string): Promise<Snapshot>;
+  /** Scope `run`. Opens the turn again that was stopped, or that a limit ended. Throws `nothing_to_resume`. */
+  resume(caller: Caller, id: string, options?: ResumeRun): Promise<Snapshot>;
   /** Scope `run`. A new run whose log begins as a copy. Throws `invalid_request` for an entry that is not there. */
   fork(caller: Caller, id: string, options?: ForkRun): Promise<{ readonly run: Snapshot; readonly fresh: boolean }>;
   /** Scope `run`. Out of the lists, or back into them. */

@@ -1,9 +1,9 @@
-import { TreadleError } from '../../base/errors.ts';
+import { checkedDelivery } from '../delivery.ts';
 import { answer, answerOnly } from './answering.ts';
 import { create, say } from './begin.ts';
 import { archive, fork, remove, resume, stop } from './control.ts';
 import { follow } from './follow.ts';
-import { runOf, snapshotNow, type RunsPorts } from './ports.ts';
+import { post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
 import { prompt } from './prompt-of.ts';
 import { events, list, log } from './reading.ts';
 import type { Runs } from './runs.ts';
@@ -26,13 +26,15 @@ export function createRuns(ports: RunsPorts): Runs {
     approve: (caller, id) => answerOnly(ports, caller, id, 'allow'),
     reject: (caller, id, note) => answerOnly(ports, caller, id, 'reject', note),
     stop: (caller, id) => stop(ports, caller, id),
-    resume: (caller, id) => resume(ports, caller, id),
+    resume: (caller, id, options = {}) => resume(ports, caller, id, options),
     fork: (caller, id, options = {}) => fork(ports, caller, id, options),
     archive: (caller, id, archived = true) => archive(ports, caller, id, archived),
     remove: (caller, id) => remove(ports, caller, id),
-    async deliver(caller, id, { ticket }) {
-      await runOf(ports, caller, 'run', id);
-      throw new TreadleError('ticket_unknown', { place: id, found: JSON.stringify(ticket) });
+    async deliver(caller, id, delivery) {
+      const row = await runOf(ports, caller, 'run', id);
+      const { conversation } = await ports.folds.read(row);
+      await post(ports, row, checkedDelivery(conversation, delivery, caller.userId));
+      return snapshotNow(ports, id);
     },
     usage: (caller, query) => usage(ports, caller, query),
   };
