@@ -108,7 +108,9 @@ function afterResponse(
       return stop === 'finished' || stop === 'actions' ? { type: 'answer', text: decision.text } : unfinished(stop);
     case 'actions':
       if (stop !== 'actions' && stop !== 'finished' && stop !== 'length' && stop !== 'paused') return unfinished(stop);
-      return open.length > 0 ? act(conversation, turn, open) : (tooManyFaults(turn) ?? callNext(conversation, turn));
+      return open.length > 0
+        ? act(conversation, turn, open)
+        : (actionsUsedUp(conversation, turn) ?? tooManyFaults(turn) ?? callNext(conversation, turn));
     default:
       return unreachable(decision);
   }
@@ -129,7 +131,20 @@ function affordable({ limits, spent }: Conversation, actions: readonly ActionSta
   if (maxActions === undefined) return { type: 'act', actions };
   let left = maxActions - spent.actions;
   const now = actions.filter((one) => one.begun !== undefined || left-- > 0);
-  if (now.length > 0) return { type: 'act', actions: now };
+  return now.length > 0 ? { type: 'act', actions: now } : outOfActions(maxActions);
+}
+
+/** The actions that were too many have been settled: the turn ends, and goes on here once the run may do more. */
+function actionsUsedUp({ limits, spent }: Conversation, { current }: Turn): Command | undefined {
+  const { maxActions } = limits;
+  if (maxActions === undefined || spent.actions < maxActions) return undefined;
+  const wasCut = current?.actions.some(
+    ({ begun, observation }) => begun === undefined && observation?.error?.code === 'ended',
+  );
+  return wasCut === true ? outOfActions(maxActions) : undefined;
+}
+
+function outOfActions(maxActions: number): Command {
   return limited('error', 'max_actions', `the limit of ${maxActions} actions of this run is reached`);
 }
 

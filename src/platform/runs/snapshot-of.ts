@@ -1,4 +1,6 @@
 import { isoTime } from '../../base/clock.ts';
+import type { Conversation } from '../../domain/conversation.ts';
+import type { RunLimits } from '../../domain/run.ts';
 import { statusKind } from '../../domain/status.ts';
 import type { ConversationRow } from '../../kernel/ports.ts';
 import { lastEnd, type RunState } from './state.ts';
@@ -39,7 +41,7 @@ export function snapshotOf(state: RunState, { agentName, cost }: SnapshotOptions
     version,
     usage: conversation.usage,
     ...(cost !== undefined && { cost }),
-    limits: row.limits ?? {},
+    limits: limitsOf(row, conversation),
     metadata: labelsOf(row),
     ...(row.parent !== undefined && { parent: row.parent }),
     children: state.below
@@ -74,6 +76,12 @@ export function summaryOf(row: ConversationRow, agentName: (row: ConversationRow
     ...(row.parent !== undefined && { parent: row.parent }),
     ...(row.archivedAt !== undefined && { archivedAt: isoTime(row.archivedAt) }),
   };
+}
+
+/** The log says it once a turn has begun; until then it is what the run was created with. */
+function limitsOf({ limits = {} }: ConversationRow, { turn, turns, limits: stated }: Conversation): RunLimits {
+  const isUnsaid = turn === undefined && turns.length === 0 && Object.keys(stated).length === 0;
+  return isUnsaid ? limits : stated;
 }
 
 function labelsOf({ metadata = {} }: ConversationRow): Readonly<Record<string, string>> {

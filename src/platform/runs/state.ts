@@ -1,4 +1,6 @@
+import { isoTime } from '../../base/clock.ts';
 import { isPromise, type MaybePromise } from '../../base/promise.ts';
+import { openWaits, type Conversation } from '../../domain/conversation.ts';
 import type { FactPayload } from '../../domain/event.ts';
 import { statusOf } from '../../domain/run.ts';
 import { statusKind, type RunStatus } from '../../domain/status.ts';
@@ -80,6 +82,7 @@ function joined(row: ConversationRow, fold: RunFold, below: readonly Below[]): R
       waitingOn.push({ kind: 'subagent', run: child.row.id, action: child.row.parent.action });
   }
   for (const { kind, id, run } of requests) waitingOn.push({ kind, request: id, run });
+  waitingOn.push(...computationsOf(conversation));
   return {
     row,
     fold,
@@ -90,6 +93,16 @@ function joined(row: ConversationRow, fold: RunFold, below: readonly Below[]): R
     version,
     progressAt,
   };
+}
+
+/** Work outside that the run's actions wait for. */
+function computationsOf({ turn }: Conversation): readonly WaitingOn[] {
+  const waits = turn === undefined ? [] : openWaits(turn);
+  return waits.flatMap((one): WaitingOn[] => {
+    if (one.kind !== 'computation') return [];
+    const { ticket, action, deadline } = one;
+    return [{ kind: 'computation', ticket, action, ...(deadline !== undefined && { until: isoTime(deadline) }) }];
+  });
 }
 
 /** Whether the run ever began another one: where it did not, nobody looks for any. */
