@@ -13,6 +13,6 @@ export { LoopFault, runLoop, type LoopMessage, type LoopResult } from './platfor
 export { createPlatform, type Platform, type PlatformOptions } from './platform/platform.ts';
 export type { Answer, Conversations, Message } from './platform/conversations.ts';
 export { createMemoryLog } from './adapters/stores/memory.ts';
-export { openSqliteLog } from './adapters/stores/sqlite.ts';
+export { openSqliteLog } from './adapters/stores/open-sqlite.ts';
 export { createScriptedModel } from './adapters/models/scripted.ts';
 export type { Reply, Script, ScriptView } from './adapters/models/script.ts';

@@ -8,7 +8,7 @@ import type { AgentSource, Assembled, ConversationMeta, Toolset } from '../kerne
 import type { LoadedAgent } from './agent-source.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { GrantWithHands, ToolGroup } from './grant.ts';
-import type { McpServers } from './mcp-servers.ts';
+import type { McpServers } from './mcp-entry.ts';
 
 /** An agent whose tools are partly a server's, and how its grant is made of what the servers have. */
 export interface RemotePart {

@@ -25,7 +25,8 @@ import { explain, type Explained } from './explain.ts';
 import { delegationOf } from './delegation.ts';
 import { grantOf, type ToolGroup } from './grant.ts';
 import { createLiveAgents, type RemotePart } from './live-agents.ts';
-import { createMcpServers, type McpServersOptions } from './mcp-servers.ts';
+import { NO_SERVERS, type McpServers } from './mcp-entry.ts';
+import type { McpServersOptions } from './mcp-servers.ts';
 import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts';
 import { checkSkills, NamedFiles } from './named-files.ts';
 import { createSelectionReader } from './selection-reader.ts';
@@ -165,7 +166,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       hint,
     });
   };
-  const servers = createMcpServers({
+  const servers = await openServers({
     services: consumer(bundle).block?.mcp?.services ?? {},
     folder,
     searchPath: options.environment['PATH'],
@@ -209,6 +210,12 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
 }
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+async function openServers(options: McpServersOptions): Promise<McpServers> {
+  if (Object.keys(options.services).length === 0) return NO_SERVERS;
+  const { createMcpServers } = await import('./mcp-servers.ts');
+  return createMcpServers(options);
+}
 
 const NO_ROLE = { role: '', models: [] } as const;
 

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import type { MaybePromise } from '../base/promise.ts';
 import { isPromise } from '../base/promise.ts';
 import type { JsonObject } from '../base/json.ts';
 import { schemaLosses } from '../adapters/models/wire-schema.ts';
@@ -14,6 +13,7 @@ import { createMcpServer, type Listing, type McpServer } from '../adapters/mcp/s
 import { openTransport, type TransportOptions } from '../adapters/mcp/transport.ts';
 import type { CompiledTool } from './catalog.ts';
 import { EVERYTHING, type ToolGroup } from './grant.ts';
+import { notAsked, serverId, type McpServers } from './mcp-entry.ts';
 
 export interface McpServersOptions {
   readonly services: Readonly<Record<string, McpService>>;
@@ -25,18 +25,6 @@ export interface McpServersOptions {
   readonly logger: Logger;
   /** Who shows a server of `auth: oauth2` who we are. */
   readonly oauth?: ((id: string, service: McpService) => TransportOptions['oauth']) | undefined;
-}
-
-/** The MCP servers of one bundle. None is connected before a turn needs it. */
-export interface McpServers {
-  readonly ids: readonly string[];
-  /** What an entry grants of its server now. Asks the server where that is not known; never rejects. */
-  group(entry: McpTools): MaybePromise<ToolGroup & { readonly version: number }>;
-  /** The tool as it was described, as long as the entry grants it, whatever its server says by now. */
-  hand(entry: McpTools, definition: ToolDefinition): Tool | undefined;
-  /** What is odd about each server that was asked, in sentences for the operator. */
-  oddities(): readonly { readonly server: string; readonly text: string }[];
-  close(): Promise<void>;
 }
 
 export function createMcpServers({
@@ -115,17 +103,6 @@ function lossesOf(schema: JsonObject): readonly string[] {
       `its input schema cannot be used, so no call will fit: ${error instanceof Error ? error.message : String(error)}`,
     ];
   }
-}
-
-export function serverId({ server_id, name }: McpTools): string {
-  return server_id ?? name;
-}
-
-/** The group of a server before anybody has asked it. */
-export function notAsked(entry: McpTools): ToolGroup {
-  const why = `the MCP server ${serverId(entry)} has not been asked yet`;
-  const missing = (entry.allowed ?? []).map((own) => ({ own, why }));
-  return { locked: false, tools: [], remote: { missing, isOpen: entry.allowed === undefined } };
 }
 
 function allows({ allowed }: McpTools, own: string): boolean {

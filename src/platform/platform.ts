@@ -7,7 +7,6 @@ import type { ChosenModel } from './auto-model.ts';
 import { createConversations, type Conversations } from './conversations.ts';
 import type { Environment } from './environment.ts';
 import type { LoadedBundle, Notice } from './load.ts';
-import { openBundle } from './open-bundle.ts';
 
 export interface PlatformOptions {
   /** The bundle's file. */
@@ -42,6 +41,7 @@ export interface Platform {
 
 /** One bundle and its log: the door for programs and the command line. Throws what loading a bundle throws. */
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
+  const { openBundle } = await import('./open-bundle.ts'); // most of the house: loaded when a bundle is
   const opened = await openBundle(options);
   const { loaded, ports, worker } = opened;
   let closed = false;

@@ -5,7 +5,7 @@ import type { BuiltinGroup } from '../kernel/tool.ts';
 import { compileTool } from './catalog.ts';
 import type { Readable } from './declare.ts';
 import type { ToolGroup } from './grant.ts';
-import { notAsked, serverId } from './mcp-servers.ts';
+import { notAsked, serverId } from './mcp-entry.ts';
 import { didYouMean, oneOf, type Notices, type Problems } from './problems.ts';
 import { loadToolModule } from './tool-modules.ts';
 

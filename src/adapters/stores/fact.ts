@@ -1,6 +1,7 @@
 import type { Instant } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
-import { facts, type Draft, type Fact } from '../../domain/event.ts';
+import type { Draft, Fact } from '../../domain/event.ts';
+import { FACT_VERSIONS } from '../../domain/event-types.ts';
 import { factId } from '../../domain/fact-id.ts';
 import type { ConversationMeta } from '../../kernel/ports.ts';
 
@@ -10,7 +11,7 @@ export function placed(conversationId: string, agentPath: string, seq: number, a
     seq,
     id: factId(conversationId, seq),
     type: draft.type,
-    v: facts[draft.type].v,
+    v: FACT_VERSIONS[draft.type],
     at,
     conversationId,
     agentPath,

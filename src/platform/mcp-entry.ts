@@ -1,0 +1,37 @@
+import type { MaybePromise } from '../base/promise.ts';
+import type { McpTools } from '../domain/inventory.ts';
+import type { ToolDefinition } from '../domain/tool.ts';
+import type { Tool } from '../kernel/ports.ts';
+import type { ToolGroup } from './grant.ts';
+
+/** The MCP servers of one bundle. None is connected before a turn needs it. */
+export interface McpServers {
+  readonly ids: readonly string[];
+  /** What an entry grants of its server now. Asks the server where that is not known; never rejects. */
+  group(entry: McpTools): MaybePromise<ToolGroup & { readonly version: number }>;
+  /** The tool as it was described, as long as the entry grants it, whatever its server says by now. */
+  hand(entry: McpTools, definition: ToolDefinition): Tool | undefined;
+  /** What is odd about each server that was asked, in sentences for the operator. */
+  oddities(): readonly { readonly server: string; readonly text: string }[];
+  close(): Promise<void>;
+}
+
+/** Of a bundle that names none: what talks to servers is not even loaded. */
+export const NO_SERVERS: McpServers = {
+  ids: [],
+  group: (entry) => ({ ...notAsked(entry), version: 0 }),
+  hand: () => undefined,
+  oddities: () => [],
+  close: () => Promise.resolve(),
+};
+
+export function serverId({ server_id, name }: McpTools): string {
+  return server_id ?? name;
+}
+
+/** The group of a server before anybody has asked it. */
+export function notAsked(entry: McpTools): ToolGroup {
+  const why = `the MCP server ${serverId(entry)} has not been asked yet`;
+  const missing = (entry.allowed ?? []).map((own) => ({ own, why }));
+  return { locked: false, tools: [], remote: { missing, isOpen: entry.allowed === undefined } };
+}
