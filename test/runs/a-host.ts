@@ -76,7 +76,7 @@ export async function withHost(options: FixtureOptions, test: (fixture: HostFixt
   Object.assign(globalThis, { treadleTestMail: sent });
   const common = { environment: {}, models: { open: () => model }, secret: 'secret', clock, ...more };
   const open = async (and: Partial<HostOptions> = {}): Promise<Host> =>
-    createHost({ bundles: [path.join(folder, 'post.yaml')], ...common, log: shared(log), ...and });
+    createHost({ bundles: [path.join(folder, 'post.yaml')], ...common, ...and, log: shared(and.log ?? log) });
   const hosts = [await open()];
   const [host] = hosts as [Host]; // just made
   try {
