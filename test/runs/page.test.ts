@@ -116,3 +116,22 @@ test('taking a run over is not progress', () =>
     await facts(log, run.id, [{ type: 'agent.turn.start', payload: { digest: 'd', resumed: true } }]);
     assert.equal((await host.runs.snapshot(ana, run.id)).lastProgressAt, before.lastProgressAt);
   }));
+
+test('an entry that is too large for a page says so and where it is, under the digest of the whole', () =>
+  withHost({ drives: false }, async ({ host, log }) => {
+    const { run } = await host.runs.create(ana, { prompt: 'x' });
+    const large = (end: string): Draft => ({
+      type: 'skill.loaded',
+      payload: { name: `s${'y'.repeat(1_100_000)}${end}`, text: '' },
+    });
+    await facts(log, run.id, [large('1'), large('2')]);
+    const { events } = await host.runs.events(ana, run.id);
+    const [, first, second] = events;
+    assert.ok(JSON.stringify(first).length < 100_000);
+    assert.deepEqual(first?.data, { oversize: { bytes: 1_100_040, log: { after: 1 } } });
+    assert.notEqual(first.digest, second?.digest);
+    const {
+      facts: [fact],
+    } = await host.runs.log(ana, run.id, { after: 1, limit: 1 });
+    assert.equal(fact?.type === 'skill.loaded' && fact.payload.name.length, 1_100_002);
+  }));

@@ -72,6 +72,8 @@ export async function fork(ports: RunsPorts, caller: Caller, id: string, options
   };
   const asked = digest(toJson({ from: id, at, metadata }));
   const fresh = await addOnce(ports, meta, asked, async (one) => ports.log.fork(one, id, cut));
+  // What the copy tells was paid for by the first run. Nothing drives the fork before this is known.
+  await ports.ledger?.skip(meta.id, cut);
   const made = await runOf(ports, caller, 'run', meta.id);
   const { conversation } = await ports.folds.read(made);
   const once = `treadle.fork:${meta.id}`; // a copy of a copy has the other one's key

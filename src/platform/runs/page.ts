@@ -9,6 +9,7 @@ export interface WireEntry {
   readonly digest: string;
   readonly role: EntryRole;
   readonly text: string;
+  /** `{oversize: {bytes, log: {after}}}` for what does not fit into a page: the facts are in the run's log. */
   readonly data?: Json;
   /** Place in the conversation, from 1. Never changes. */
   readonly position: number;

@@ -23,6 +23,8 @@ export interface UsageRow {
 export interface UsageLedger {
   /** Of a run and all below it. Undefined: unknown. */
   costOf(runId: string): MaybePromise<Cost | undefined>;
+  /** Facts up to `through` are not this run's spending: a fork begins with them. */
+  skip(runId: string, through: number): MaybePromise<void>;
   /** Sums of one tenant, and of one user where given. */
   sum(
     query: UsageQuery & { readonly tenant: string; readonly userId?: string | undefined },

@@ -1,5 +1,6 @@
 import { isoTime } from '../../base/clock.ts';
-import { toJson } from '../../base/json.ts';
+import { toJson, type Json } from '../../base/json.ts';
+import { head, utf8Length } from '../../base/text.ts';
 import { entryDigest, type Entry } from '../../domain/entry.ts';
 import type { WireEntry } from './page.ts';
 
@@ -18,11 +19,21 @@ function make(entry: Entry): WireEntry {
     id,
     digest: entryDigest(entry),
     role,
-    text,
-    ...(data !== undefined && { data: toJson(data) }),
+    ...fitting(entry, text, data === undefined ? undefined : toJson(data)),
     position,
     revision,
     at: isoTime(at),
     ...(turn !== undefined && { turn }),
   };
+}
+
+const MOST_BYTES = 1_048_576;
+const MOST_CUT_BYTES = 65_536;
+
+/** An entry of any size fits into a page: of one that is too large goes what it is, its first words and where the rest is. */
+function fitting({ since }: Entry, text: string, data: Json | undefined): Pick<WireEntry, 'text' | 'data'> {
+  const whole = data === undefined ? { text } : { text, data };
+  const bytes = utf8Length(text) + (data === undefined ? 0 : utf8Length(JSON.stringify(data)));
+  if (bytes <= MOST_BYTES) return whole;
+  return { text: head(text, MOST_CUT_BYTES), data: { oversize: { bytes, log: { after: since - 1 } } } };
 }
