@@ -49,6 +49,7 @@ const PARTS: readonly (readonly [name: string, title: string])[] = [
   ['tools', 'Tools'],
   ['traits', 'Traits of a tool'],
   ['need', 'Claims of a tool'],
+  ['visibility', 'Skills of a consumer'],
   ['mcp_service', 'MCP server'],
   ['mcp_auth', 'Access to an MCP server'],
   ['role', 'Roles'],

@@ -9,7 +9,7 @@ import { code, generated, table } from './table.ts';
 
 export function renderToolsDoc(): string {
   const groups = [...builtinGroups.values(), agentGroup(['researcher', 'writer'])];
-  return [INTRODUCTION, SERVERS, ...groups.map(renderGroup)].join('\n');
+  return [INTRODUCTION, SERVERS, SKILLS, ...groups.map(renderGroup)].join('\n');
 }
 
 function renderGroup({ name, locked, tools }: BuiltinGroup): string {
@@ -60,6 +60,18 @@ part with \`allowed\`. The effect says what a repetition would do to the world: 
 crash, \`once\` does not.
 
 A tool of your own is a file beside the bundle that exports what \`defineTool\` makes: [examples/shop](../examples/shop).
+`;
+
+const SKILLS = `**Skills.** A skill is a folder with a \`SKILL.md\` in the Agent Skills format: \`name\` and \`description\` between two
+lines of \`---\`, then instructions. \`skills: { custom_root: skills }\` beside \`tools\` grants those in a folder of the bundle,
+\`skills: { shipped: [writing-bundles] }\` those that come with Treadle.
+
+- The prompt lists them. A model loads one with \`skills_load\` and reads its other files with \`skills_read\`; what the list
+  has no room for it finds with \`skills_search\`. These tools are there with the first skill.
+- \`metadata: { requires-tools: web_search }\`, or a KDCube \`tools.yaml\`, names tools without which the skill hides itself.
+  \`allowed-tools\` is not read: a skill approves nothing, every gate is asked as ever.
+- Ids are \`namespace.name\`; the namespace is \`metadata.namespace\`, else a folder between, else \`public\`.
+- \`treadle check\` says what is wrong with a skill and which are hidden. Nothing is followed out of the folder.
 `;
 
 const SERVERS = `**Tools of MCP servers.** An entry of \`kind: mcp\` grants the tools of a server that \`surfaces.as_consumer.mcp.services\` says how to reach:

@@ -2,10 +2,12 @@ import type { EffectiveAgent, ModelRef } from '../domain/agent.ts';
 import { cacheProfile } from '../domain/cache-profile.ts';
 import type { Grant, GrantedTool } from '../domain/grant.ts';
 import type { Selection } from '../domain/selection.ts';
+import { DEFAULT_GALLERY_CHARS, SKILLS_GROUP } from '../domain/skill.ts';
 import { applyClaims, type HeldClaims, type UnmetTool } from './claims.ts';
 import type { Frame } from './frame.ts';
 import { instructions } from './instructions.ts';
-import { narrow } from './narrow.ts';
+import { gallery, type Gallery } from './gallery.ts';
+import { narrow, type Narrowed } from './narrow.ts';
 
 /** What the operator says of one agent, all of it. */
 export interface DeclaredAgent {
@@ -26,24 +28,52 @@ export interface Effective {
 /** The effective agent: grant − selection − unmet claims. Pure and total. */
 export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, held: HeldClaims): Effective {
   const { bundle, revision, frame, grant, role } = declared;
-  const { systemPrompt, additional, keepListed, ...behaviour } = frame;
-  const narrowed = narrow(grant, selection);
+  const { systemPrompt, additional, keepListed, skillsRoom: _, ...behaviour } = frame;
+  const narrowed = withSkills(narrow(grant, selection), frame.skillsRoom);
   // What an account has today must not reach the cached text, so what only an account keeps away stays listed.
-  const listed = staysListed(frame, narrowed.models) ? grant.tools : narrowed.tools;
+  const listed = staysListed(frame, narrowed.models) ? listable(grant.tools, narrowed) : narrowed.tools;
   const { tools, unmet } = applyClaims(narrowed.tools, held);
   const inactive = [...narrowed.inactive, ...unmet.map(({ name, why }) => ({ name, why }))];
   const agent: EffectiveAgent = {
     bundle,
     revision,
     ...behaviour,
-    instructions: instructions({ grammar: frame.grammar, systemPrompt, additional, tools: definitions(listed) }),
+    instructions: instructions({
+      grammar: frame.grammar,
+      systemPrompt,
+      additional,
+      tools: definitions(listed),
+      gallery: narrowed.gallery.text,
+    }),
     tools: definitions(tools),
     ...(listed.length === tools.length ? {} : { listed: definitions(listed) }),
     inactive: inactive.sort((left, right) => (left.name < right.name ? -1 : 1)),
+    ...(narrowed.skills.length === 0
+      ? {}
+      : { skills: narrowed.skills.map(({ id, description, digest }) => ({ id, description, digest })) }),
+    ...(narrowed.hidden.length === 0 ? {} : { hiddenSkills: [...narrowed.hidden] }),
     role,
     models: [...narrowed.models],
   };
   return { agent, unmet };
+}
+
+interface WithSkills extends Narrowed {
+  readonly gallery: Gallery;
+}
+
+/** The tools that read skills are there with the first skill, and the one that searches with the first that is not listed. */
+function withSkills(narrowed: Narrowed, room = DEFAULT_GALLERY_CHARS): WithSkills {
+  const listed = gallery(narrowed.skills, room);
+  const isOut = ({ definition, own }: GrantedTool): boolean =>
+    definition.group === SKILLS_GROUP && (narrowed.skills.length === 0 || (own === 'skills_search' && !listed.isCut));
+  const tools = narrowed.tools.some(isOut) ? narrowed.tools.filter((tool) => !isOut(tool)) : narrowed.tools;
+  return { ...narrowed, tools, gallery: listed };
+}
+
+/** What may stay in the prompt although it is out: not what reads skills that nobody has. */
+function listable(granted: readonly GrantedTool[], { tools }: Narrowed): readonly GrantedTool[] {
+  return granted.filter((tool) => tool.definition.group !== SKILLS_GROUP || tools.includes(tool));
 }
 
 /**

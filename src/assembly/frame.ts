@@ -2,7 +2,7 @@ import type { EffectiveAgent, Limits, ToolChoice } from '../domain/agent.ts';
 import { defaultLimits, defaultSubagents } from '../domain/limits.ts';
 import type { Behaviour, BehaviourKey, DeclaredChoice } from '../domain/behaviour.ts';
 import type { Bundle } from '../domain/bundle.ts';
-import { behaviourLevels, resolve } from './resolve.ts';
+import { behaviourLevels, inventoryLevels, resolve } from './resolve.ts';
 
 /** How an agent behaves, whoever uses it: everything of the effective agent that neither a selection nor an account changes. */
 export type Frame = Pick<
@@ -11,6 +11,8 @@ export type Frame = Pick<
 > & {
   readonly systemPrompt: string;
   readonly additional: string;
+  /** Characters that the list of skills may have. */
+  readonly skillsRoom?: number | undefined;
   /** Tools that a user switched off stay in the prompt. */
   readonly keepListed?: true | undefined;
 };
@@ -41,6 +43,7 @@ export function frameOf(bundle: Bundle, agent: string, options: FrameOptions): F
     renderThinking: value('render_thinking') ?? true,
     systemPrompt: options.systemPrompt,
     additional: value('additional_instructions') ?? '',
+    skillsRoom: resolve(inventoryLevels(bundle, agent), 'skills')?.value.gallery_chars,
     ...(cache.ttl === 'long' ? { cacheTtl: 'long' as const } : {}),
     ...(cache.denied === 'keep_listed' ? { keepListed: true as const } : {}),
     ...(toolChoice === undefined ? {} : { toolChoice }),

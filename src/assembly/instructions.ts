@@ -9,6 +9,8 @@ export interface InstructionParts {
   readonly additional: string;
   /** For the `json` grammar, which has no other place for them: the grant less the user's selection. */
   readonly tools: readonly ToolDefinition[];
+  /** The list of skills, which comes last: it is another one when the user changes it. */
+  readonly gallery?: string | undefined;
 }
 
 /**
@@ -17,8 +19,8 @@ export interface InstructionParts {
  * The same parts give the same bytes. Unmet claims must not reach `tools`: accounts change between turns, and the text
  * would change with them.
  */
-export function instructions({ grammar, systemPrompt, additional, tools }: InstructionParts): string {
-  const sections = [systemPrompt, additional, ...(grammar === 'json' ? [PROTOCOL, catalogue(tools)] : [])];
+export function instructions({ grammar, systemPrompt, additional, tools, gallery = '' }: InstructionParts): string {
+  const sections = [systemPrompt, additional, ...(grammar === 'json' ? [PROTOCOL, catalogue(tools)] : []), gallery];
   return sections.map(tidy).filter(Boolean).join('\n\n');
 }
 

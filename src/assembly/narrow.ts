@@ -25,7 +25,7 @@ export const SWITCHED_OFF = 'switched off by the user';
  */
 export function narrow(grant: Grant, selection: Selection): Narrowed {
   const denied = grant.tools.filter((tool) => isDenied(tool, selection));
-  const hidden = (grant.skills ?? NO_SKILLS).flatMap((skill) => hiding(skill, denied, selection) ?? []);
+  const hidden = (grant.skills ?? NO_SKILLS).flatMap((skill) => hiding(skill, grant, denied, selection) ?? []);
   const pick = picked(grant, selection);
   const unavailable = grant.unavailable.map(({ name, why }) => ({ name, why }));
   return {
@@ -53,15 +53,22 @@ function isDenied({ definition, own, kind = 'tools', locked }: GrantedTool, { di
   });
 }
 
-/** A skill that would ask for a tool which is switched off would only mislead. */
+/** A skill that would ask for a tool which nobody has would only mislead. */
 function hiding(
   { id, requires }: GrantedSkill,
+  { tools, unavailable }: Grant,
   denied: readonly GrantedTool[],
   { disabled }: Selection,
 ): InactiveTool | undefined {
   if (disabled.skills.includes(id)) return { name: id, why: SWITCHED_OFF };
-  const lacking = denied.map(({ definition }) => definition.name).filter((name) => requires.includes(name));
-  return lacking.length === 0 ? undefined : { name: id, why: `needs ${lacking.join(', ')}, ${SWITCHED_OFF}` };
+  for (const name of requires) {
+    if (denied.some(({ definition }) => definition.name === name))
+      return { name: id, why: `needs ${name}, ${SWITCHED_OFF}` };
+    if (tools.some(({ definition }) => definition.name === name)) continue;
+    const why = unavailable.find((one) => one.name === name)?.why;
+    return { name: id, why: `needs ${name}, ${why ?? 'which the agent does not have'}` };
+  }
+  return undefined;
 }
 
 /** Picked by provider and model alone: everything else about a model is the operator's. */

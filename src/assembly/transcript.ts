@@ -147,6 +147,8 @@ function iterationMessages(iteration: Iteration, turn: Turn, target: Target): re
     if (content.length > 0) messages.push({ role: 'assistant', content });
     messages.push(...answers(iteration, turn));
   }
+  // Where it was loaded, so that nothing before it changes.
+  for (const { name, text } of iteration.skills ?? []) messages.push(told(`[SKILL ${name}]\n${text}`));
   // Kept for later calls, so nobody may change it: a gate that wants other messages revises the request.
   return deepFreeze(messages);
 }

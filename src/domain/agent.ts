@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shownSkill } from './skill.ts';
 import { toolDefinition } from './tool.ts';
 
 /** One way to reach a model. In a list, the next one is tried when the one before it cannot answer. */
@@ -77,6 +78,10 @@ export const effectiveAgent = z.strictObject({
    */
   listed: z.array(toolDefinition).optional(),
   inactive: z.array(inactiveTool),
+  /** Skills that may be loaded, in the order of their ids. None when absent. */
+  skills: z.array(shownSkill).optional(),
+  /** Skills of the grant that this turn does not have, by id, and why. */
+  hiddenSkills: z.array(inactiveTool).optional(),
   role: z.string(),
   /** The chain of the decision role, first choice first. */
   models: z.array(modelRef).min(1),

@@ -62,6 +62,8 @@ export interface Iteration {
   readonly response?: FactPayload<'llm.response'>;
   readonly decision?: Decision;
   readonly actions: readonly ActionState[];
+  /** What its actions loaded, which the model reads after their results. */
+  readonly skills?: readonly FactPayload<'skill.loaded'>[];
 }
 
 /** The work of answering one message. */
@@ -85,6 +87,7 @@ export interface Turn {
   readonly early: readonly FactPayload<'computation.ended'>[];
   /** Milliseconds that the turn rested: for people, for other work, or stopped. */
   readonly restedMs: number;
+  /** Those that were there before the first model call. */
   readonly skills: readonly FactPayload<'skill.loaded'>[];
   readonly cancel: 'none' | 'requested' | 'active' | 'complete';
   readonly override: FactPayload<'agent.tool_choice'> | undefined;

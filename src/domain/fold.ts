@@ -60,7 +60,11 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'hitl.cancel':
       return inTurn(moved, (turn) => settle(turn, fact.payload.request, { cancelled: fact.payload.reason }));
     case 'skill.loaded':
-      return inTurn(moved, (turn) => ({ ...turn, skills: [...turn.skills, fact.payload] }));
+      return inTurn(moved, (turn) =>
+        turn.current === undefined
+          ? { ...turn, skills: [...turn.skills, fact.payload] }
+          : inIteration(turn, (now) => ({ ...now, skills: [...(now.skills ?? []), fact.payload] })),
+      );
     case 'agent.tool_choice':
       return inTurn(moved, (turn) => ({ ...turn, override: fact.payload }));
     case 'gate.verdict':

@@ -37,6 +37,7 @@ export interface GrantedSkill {
   readonly id: string;
   readonly name: string;
   readonly description: string;
+  readonly digest: string;
   /** Names of tools, as the model sees them, without which the skill is hidden. */
   readonly requires: readonly string[];
 }

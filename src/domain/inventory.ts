@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { key, later, refuse, requiredKey } from './bundle-key.ts';
 import { mcpService } from './mcp.ts';
+import { DEFAULT_GALLERY_CHARS } from './skill.ts';
 import { effect } from './tool.ts';
 
 const traits = z
@@ -93,9 +94,33 @@ const toolsEntry = z
   ])
   .meta({ id: 'tools' }) as unknown as z.ZodType<ToolsEntry>; // the kinds of later versions never get through
 
+/** Patterns of ids: an id, or one with `*` for any part of it. */
+const patterns = z.array(z.string().min(1));
+
+const visibility = z
+  .strictObject({
+    enabled: key(patterns, 'Skills that are seen: ids such as `public.notes`, `*` for any part of one.', {
+      otherwise: 'all of them',
+    }),
+    disabled: key(patterns, 'Skills that are not seen, of those.'),
+  })
+  .meta({ id: 'visibility' });
+
 const skills = z.strictObject({
-  custom_root: key(z.string().min(1), 'Folder of the skills of this bundle. This version reads none.'),
-  consumers: later('By consumer: the skills it sees.', 'leave it empty or remove it; this version has no skills'),
+  custom_root: key(
+    z.string().min(1),
+    'Folder in the folder of the bundle that holds skills, a folder with a SKILL.md each.',
+  ),
+  shipped: key(z.array(z.string().min(1)), 'Skills that come with Treadle, by name.', { otherwise: 'none' }),
+  consumers: key(
+    z.record(z.string(), visibility),
+    'By agent, by the role that decides, or `*`: which skills it sees. `*` can only take away.',
+  ),
+  gallery_chars: key(
+    z.int().min(500).max(200_000),
+    'Characters that the list of skills may have in the prompt. What does not fit is found with skills_search.',
+    { default: DEFAULT_GALLERY_CHARS },
+  ),
 });
 
 /** What the operator lets one agent use: `config.surfaces.as_consumer.agents.<agent>`. */

@@ -5,7 +5,7 @@ import type { MaybePromise } from '../base/promise.ts';
 import type { EffectiveAgent, ModelRef } from '../domain/agent.ts';
 import type { Part } from '../domain/content.ts';
 import type { Conversation } from '../domain/conversation.ts';
-import type { Draft, Fact } from '../domain/event.ts';
+import type { Draft, Fact, FactPayload } from '../domain/event.ts';
 import type { ModelPart, ModelRequest } from '../domain/model.ts';
 import type { RunLimits } from '../domain/run.ts';
 import type { RunStatus } from '../domain/status.ts';
@@ -232,7 +232,13 @@ export interface ToolContext {
 
 /** What a tool hands back when a plain value is not enough. Made with `toolResult`, `toolFailure`, `askPerson`, `waitFor`. */
 export type ToolReturn =
-  | { readonly kind: 'result'; readonly value?: Json; readonly content?: readonly Part[] }
+  | {
+      readonly kind: 'result';
+      readonly value?: Json;
+      readonly content?: readonly Part[];
+      /** A text that enters the conversation with the result and is never cut to size. */
+      readonly skill?: FactPayload<'skill.loaded'>;
+    }
   | {
       readonly kind: 'failure';
       readonly code: string;

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import type { Json, JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../base/promise.ts';
-import type { Part } from '../domain/content.ts';
 import type { Effect } from '../domain/tool.ts';
 import type { ToolContext, ToolReturn } from './ports.ts';
 
@@ -61,8 +60,8 @@ export function defineTool<I extends ToolInput>(tool: AuthoredTool<I>): ToolSpec
 /** Tells a ToolReturn from a plain value that happens to have a `kind`; shared by all copies of this package. */
 const RETURN = Symbol.for('treadle.return');
 
-/** A result with parts (text, images, files), with or without a value. */
-export function toolResult(result: { readonly value?: Json; readonly content?: readonly Part[] }): ToolReturn {
+/** A result with parts (text, images, files), with or without a value; or with a text that is part of the conversation from then on. */
+export function toolResult(result: Omit<Extract<ToolReturn, { kind: 'result' }>, 'kind'>): ToolReturn {
   return marked({ kind: 'result', ...result });
 }
 

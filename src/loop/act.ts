@@ -100,6 +100,7 @@ async function finish(work: Work, ready: Ready): Promise<void> {
   const drafts = [
     ...verdictDrafts(turn, 'before:tool.result', judged.verdicts, action),
     inTurn(turn, 'tool.result', { action, ...counted }),
+    ...(returned.skill === undefined || counted.outcome !== 'ok' ? [] : [inTurn(turn, 'skill.loaded', returned.skill)]),
   ];
   // The last result goes with the next model call; one that others are still out beside must not wait for them.
   const stated = othersRun(openTurn(work), action) ? work.recorder.record(drafts) : work.recorder.keep(drafts);

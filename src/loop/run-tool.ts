@@ -4,6 +4,7 @@ import { toJson, type JsonObject } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import { head } from '../base/text.ts';
 import type { Part } from '../domain/content.ts';
+import type { FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
 import type { ToolContext } from '../kernel/ports.ts';
 import { isToolReturn } from '../kernel/tool.ts';
@@ -12,7 +13,12 @@ import { fit } from './size.ts';
 import { onStop, openTurn, tell, type Work } from './work.ts';
 
 export type Ran =
-  | { readonly type: 'observed'; readonly observation: Observation }
+  | {
+      readonly type: 'observed';
+      readonly observation: Observation;
+      /** What enters the conversation with it. */
+      readonly skill?: FactPayload<'skill.loaded'>;
+    }
   | { readonly type: 'ask'; readonly question: string; readonly choices?: readonly string[] }
   | { readonly type: 'wait'; readonly ticket: string; readonly note?: string; readonly expiresInMs?: number }
   | { readonly type: 'delegate'; readonly agent: string; readonly task: string };
@@ -57,9 +63,8 @@ export function runTool(work: Work, ready: Ready): MaybePromise<Ran> {
     const fitted = fit(ran.observation, turn.agent.limits.maxResultBytes, (body) =>
       work.ports.log.writeBody(work.meta.id, body),
     );
-    return isPromise(fitted)
-      ? fitted.then((observation) => ({ type: 'observed', observation }))
-      : { type: 'observed', observation: fitted };
+    const observed = (observation: Observation): Ran => ({ ...ran, observation });
+    return isPromise(fitted) ? fitted.then(observed) : observed(fitted);
   };
   let returned: unknown;
   try {
@@ -163,6 +168,7 @@ function read(value: unknown, { tool }: Ready): Ran {
           observation.value === undefined && observation.content === undefined
             ? { ...observation, value: tool.definition.name }
             : observation,
+        ...(value.skill === undefined ? {} : { skill: value.skill }),
       };
     }
   }

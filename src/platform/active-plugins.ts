@@ -22,7 +22,7 @@ export interface KnownPlugins {
 }
 
 /** Part of the loop itself: naming them is right and changes nothing. */
-const BUILT_IN: ReadonlySet<string> = new Set(['control.cancel', AGENT_PLUGIN]);
+const BUILT_IN: ReadonlySet<string> = new Set(['control.cancel', 'skills', AGENT_PLUGIN]);
 
 /** Plugins of the design that this version does not bring. */
 const LATER: ReadonlySet<string> = new Set([
@@ -42,7 +42,6 @@ const LATER: ReadonlySet<string> = new Set([
   'memory.summary_buffer',
   'planner.dynamic',
   'control.hitl',
-  'skills',
 ]);
 
 /** Which plugins a bundle activates, and with what. Names that nobody has are added to `problems`. */

@@ -33,6 +33,9 @@ export function explain(
   const tools = resolve(inventoryLevels(bundle, frame.id), 'tools');
   const names = grant.tools.map(({ definition }) => `${definition.name} (${definition.group})`);
   rows.push({ key: 'tools', value: names, from: tools === undefined ? 'default' : place(tools.from) });
+  const skills = resolve(inventoryLevels(bundle, frame.id), 'skills');
+  const ids = (grant.skills ?? []).map(({ id }) => id);
+  rows.push({ key: 'skills', value: ids, from: skills === undefined ? 'default' : place(skills.from) });
   rows.push({ key: 'decision role', value: role, from: 'model_role, models.default or balanced' });
   const models = grant.models.map(({ provider, model }) => `${provider}/${model}`);
   rows.push({ key: 'models', value: models, from: `the role ${role}` });

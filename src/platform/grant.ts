@@ -2,7 +2,8 @@ import { modelNames, remoteNames } from '../assembly/names.ts';
 import { modelOf } from '../assembly/roles.ts';
 import { behaviourLevels, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
 import type { ModelRef } from '../domain/agent.ts';
-import type { Grant, GrantedTool, OpenGroup, PickableModel, UnavailableTool } from '../domain/grant.ts';
+import type { FoundSkill } from '../adapters/skills/discover.ts';
+import type { Grant, GrantedSkill, GrantedTool, OpenGroup, PickableModel, UnavailableTool } from '../domain/grant.ts';
 import type { ToolsEntry, Traits } from '../domain/inventory.ts';
 import type { Toolset } from '../kernel/ports.ts';
 import { toolOf, type CompiledTool } from './catalog.ts';
@@ -36,6 +37,7 @@ export interface GrantOptions {
   readonly implied?: readonly { readonly entry: ToolsEntry; readonly group: ToolGroup }[];
   readonly models: readonly ModelRef[];
   readonly problems: Problems;
+  readonly skills?: readonly FoundSkill[] | undefined;
 }
 
 export interface GrantWithHands {
@@ -58,7 +60,15 @@ interface Member {
 }
 
 /** All that the operator allows one agent, and the tools that do it. Wrong names are added to `problems`. */
-export function grantOf({ declared, agent, groupOf, implied = [], models, problems }: GrantOptions): GrantWithHands {
+export function grantOf({
+  declared,
+  agent,
+  groupOf,
+  implied = [],
+  models,
+  problems,
+  skills = [],
+}: GrantOptions): GrantWithHands {
   const found = resolve(inventoryLevels(declared.bundle, agent), 'tools');
   const members: Member[] = [];
   const open: OpenGroup[] = [];
@@ -90,10 +100,43 @@ export function grantOf({ declared, agent, groupOf, implied = [], models, proble
     if (group !== undefined) members.push(...membersOf(entry, alias, group, path, declared, problems));
   }
   for (const { entry, group } of implied) {
-    if (!aliases.has(entry.name)) members.push(...membersOf(entry, entry.name, group, [], declared, problems));
+    const taken = aliases.get(entry.name);
+    if (taken === undefined) members.push(...membersOf(entry, entry.name, group, [], declared, problems));
+    else if (group.locked) {
+      problems.add('bundle_conflict', {
+        place: declared.place([...taken, 'name']),
+        found: `a group ${entry.name}, which is the name of a system group`,
+        wanted: 'another name or alias',
+      });
+    }
   }
   const { grant, tools } = assembleGrant(members, pickable(declared, agent, models), models);
-  return { grant: open.length === 0 ? grant : { ...grant, open }, tools };
+  return {
+    grant: {
+      ...grant,
+      ...(skills.length === 0 ? {} : { skills: grantedSkills(skills, grant) }),
+      ...(open.length === 0 ? {} : { open }),
+    },
+    tools,
+  };
+}
+
+/** The skills with the tools that they need, by the names that the model sees: authors know them by group or without. */
+function grantedSkills(skills: readonly FoundSkill[], { tools, unavailable }: Grant): readonly GrantedSkill[] {
+  const known = [
+    ...tools.map(({ definition: { name, group }, own }) => ({ name, group, own })),
+    ...unavailable.map(({ name, group, own }) => ({ name, group, own })),
+  ];
+  const nameOf = (written: string): string =>
+    known.find(({ name, group, own }) => [name, own, `${group}.${own}`, `mcp.${group}.${own}`].includes(written))
+      ?.name ?? written;
+  return skills.map(({ id, name, description, digest, requires }) => ({
+    id,
+    name,
+    description,
+    digest,
+    requires: [...new Set(requires.map(nameOf))],
+  }));
 }
 
 /** The tools of a group that its entry allows. */

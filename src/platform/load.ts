@@ -28,7 +28,8 @@ import { createLiveAgents, type RemotePart } from './live-agents.ts';
 import { NO_SERVERS, type McpServers } from './mcp-entry.ts';
 import type { McpServersOptions } from './mcp-servers.ts';
 import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts';
-import { checkSkills, NamedFiles } from './named-files.ts';
+import { NamedFiles } from './named-files.ts';
+import { skillsOf } from './skills.ts';
 import { createSelectionReader } from './selection-reader.ts';
 import { loadToolGroups } from './tool-groups.ts';
 
@@ -118,13 +119,18 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     notices,
   });
   const remote = new Map<string, RemotePart>();
+  const skillDigests: Record<string, string> = {};
   const parts = agents.map((agent) => {
     const { role, models } = isPartial ? NO_ROLE : checkRoles(declared, agent, problems, notices);
     if (!isPartial) checkPlanning(declared, agent, hasPlanner, problems, notices);
-    checkSkills(declared, agent, folder, problems, notices);
     const groupOf = (entry: ToolsEntry): ToolGroup | undefined => groups.get(entry);
-    const { delegates, implied } = delegationOf(bundle, agent, delegation, groupOf);
-    const granted = grantOf({ declared, agent, models, problems, groupOf, implied });
+    const delegated = delegationOf(bundle, agent, delegation, groupOf);
+    const { delegates } = delegated;
+    const found = skillsOf({ declared, agent, role, folder, problems, notices });
+    for (const { id, digest: ofText } of found.skills) skillDigests[id] = ofText;
+    const { skills } = found;
+    const implied = [...delegated.implied, ...found.implied];
+    const granted = grantOf({ declared, agent, models, problems, groupOf, implied, skills });
     const entries = (resolve(inventoryLevels(bundle, agent), 'tools')?.value ?? []).filter((one) => one.kind === 'mcp');
     if (entries.length > 0) {
       const grantWith = (live: ReadonlyMap<McpTools, ToolGroup>) =>
@@ -135,6 +141,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
           problems: new Problems(), // all that is wrong has been told by then
           groupOf: (entry) => (entry.kind === 'mcp' ? live.get(entry) : groups.get(entry)),
           implied,
+          skills,
         });
       remote.set(agent, { entries, grantOf: grantWith });
     }
@@ -153,7 +160,12 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   }
   problems.throwIfAny(file);
   const id = bundle.id ?? idOf(file);
-  const revision = digest({ bundle: toJson(bundle), modules: digests, files: files.digests });
+  const revision = digest({
+    bundle: toJson(bundle),
+    modules: digests,
+    files: files.digests,
+    ...(Object.keys(skillDigests).length === 0 ? {} : { skills: skillDigests }),
+  });
   const byId = new Map(parts.map((part): [string, LoadedAgent] => [part.frame.id, { bundle: id, revision, ...part }]));
   const agentNamed = (name = defaultAgent): string => {
     if (byId.has(name)) return name;

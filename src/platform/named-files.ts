@@ -1,14 +1,12 @@
-import { readdirSync } from 'node:fs';
-import path from 'node:path';
 import { shortDigest } from '../base/digest.ts';
-import { behaviourLevels, inventoryLevels, resolve, resolvePrompt, type Path } from '../assembly/resolve.ts';
+import { behaviourLevels, resolvePrompt, type Path } from '../assembly/resolve.ts';
 import { TreadleError } from '../base/errors.ts';
 import { oneLine, tryParseJson } from '../base/json.ts';
 import { checkScript } from '../adapters/models/script.ts';
 import { insideFolder, readText } from './bundle-files.ts';
 import type { Declared } from './declare.ts';
 import { declaredModels } from './declared-models.ts';
-import type { Notices, Problems } from './problems.ts';
+import type { Problems } from './problems.ts';
 
 /** Text files that a bundle names. A file that cannot be read is a problem. */
 export class NamedFiles {
@@ -64,39 +62,5 @@ export class NamedFiles {
       this.#problems.take(error);
       return undefined;
     }
-  }
-}
-
-/** This version reads no skills: a folder without any is a remark, one with skills would be silently ignored. */
-export function checkSkills(
-  declared: Declared,
-  agent: string,
-  folder: string,
-  problems: Problems,
-  notices: Notices,
-): void {
-  const found = resolve(inventoryLevels(declared.bundle, agent), 'skills');
-  const root = found?.value.custom_root;
-  if (root === undefined) return;
-  const at = [...(found?.from ?? []), 'custom_root'];
-  const place = declared.place(at);
-  const entries = entriesOf(path.resolve(folder, root));
-  if (entries === undefined) {
-    notices.add(place, `there is no folder ${declared.quoted(at, root)}: the agent has no skills`);
-    return;
-  }
-  if (entries.length === 0) return;
-  problems.add('bundle_not_supported', {
-    place,
-    found: `a folder with ${entries.length} entries for skills, which are not supported yet`,
-    hint: 'remove custom_root',
-  });
-}
-
-function entriesOf(folder: string): readonly string[] | undefined {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return undefined;
   }
 }

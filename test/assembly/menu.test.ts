@@ -14,7 +14,7 @@ const grant = aGrant(
   ],
   {
     supportedModels: [{ ref: { provider: 'anthropic', model: 'haiku' }, label: 'Haiku' }],
-    skills: [{ id: 'public.look', name: 'look', description: 'Looks.', requires: ['web_search'] }],
+    skills: [{ id: 'public.look', name: 'look', description: 'Looks.', digest: 'd1', requires: ['web_search'] }],
     unavailable: [{ name: 'mail_send', group: 'mail', own: 'send', why: 'this version does not bring it' }],
     open: [{ kind: 'mcp', group: 'knowledge' }],
   },

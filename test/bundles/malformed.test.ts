@@ -340,7 +340,7 @@ id: b
     yaml: `plugins: {active: [gate.token_budget]}
 `,
     says: [
-      'app.yaml:1:20  plugins.active[0]: found gate.token_budget, a plugin that is not supported yet; remove it; there is gate.endless_loop, gate.tool_approval, gate.changed_tool, planner.static, observer.otel, control.cancel, agent.react (bundle_not_supported)',
+      'app.yaml:1:20  plugins.active[0]: found gate.token_budget, a plugin that is not supported yet; remove it; there is gate.endless_loop, gate.tool_approval, gate.changed_tool, planner.static, observer.otel, control.cancel, skills, agent.react (bundle_not_supported)',
     ],
   },
   {
@@ -566,7 +566,10 @@ test('no secret is quoted, wherever the variable stands', async () => {
 
 test('a price is a decimal amount under the name of a provider and a model', async () => {
   assert.match(await problemsOf('prices: {acme: {input: 1, output: 1}}'), /app\.yaml:1:\d+ {2}prices\.acme: found/);
-  assert.match(await problemsOf('prices: {acme/m: {input: -1, output: 1}}'), /prices\["acme\/m"\]\.input: found number -1/);
+  assert.match(
+    await problemsOf('prices: {acme/m: {input: -1, output: 1}}'),
+    /prices\["acme\/m"\]\.input: found number -1/,
+  );
   assert.match(await problemsOf('prices: {acme/m: {input: 1e, output: 1}}'), /prices\["acme\/m"\]\.input: found/);
   assert.match(await problemsOf('prices: {acme/m: {input: 1}}'), /prices\["acme\/m"\]/);
 });

@@ -77,6 +77,6 @@ plugins:
   assert.deepEqual((await effective(bundle)).planning, { approval: 'never', placement: 'announce' });
   assert.deepEqual(
     bundle.plugins.map(({ id }) => id),
-    ['gate.endless_loop', 'gate.tool_approval', 'planner.static'],
+    ['gate.endless_loop', 'gate.tool_approval', 'gate.changed_tool', 'planner.static'],
   );
 });

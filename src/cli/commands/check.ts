@@ -1,6 +1,8 @@
 import path from 'node:path';
 import process from 'node:process';
-import type { GrantedTool } from '../../domain/grant.ts';
+import { narrow } from '../../assembly/narrow.ts';
+import type { Grant, GrantedTool } from '../../domain/grant.ts';
+import { emptySelection } from '../../domain/selection.ts';
 import type { LoadedAgent, LoadedBundle } from '../../platform/load.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
@@ -93,12 +95,19 @@ function agentLines({ frame, grant, role }: LoadedAgent, isDefault: boolean, loo
     ...row('model', `${models.join(', then ')}  (${role})`, look),
     ...row('tools', grant.tools.map(toolInWords).join(', ') || 'none', look),
     ...(missing.length === 0 ? [] : row('missing', missing.join('; '), look)),
+    ...(grant.skills === undefined ? [] : row('skills', skillsInWords(grant), look)),
     ...row(
       'limits',
       `${counted(frame.limits.maxIterations, 'model call')} a turn, ${counted(frame.limits.maxActions, 'action')} a decision`,
       look,
     ),
   ];
+}
+
+/** The skills, and why some are hidden from everybody. */
+function skillsInWords(grant: Grant): string {
+  const { skills, hidden } = narrow(grant, emptySelection);
+  return [...skills.map(({ id }) => id), ...hidden.map(({ name, why }) => `${name} (hidden: ${why})`)].join(', ');
 }
 
 /** What is not plain reading is said: whether a person is asked, and whether a repetition would matter. */
