@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { commandName } from './command-name.ts';
 import path from 'node:path';
 import process from 'node:process';
@@ -6,7 +6,8 @@ import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { toJson } from '../base/json.ts';
 import type { ConversationRow, Log, Logger } from '../kernel/ports.ts';
-import { dataFolder, LOG_FILE, makeDataFolder } from '../platform/data-folder.ts';
+import type { ControlStore } from '../kernel/stores.ts';
+import { CONTROL_FILE, dataFolder, LOG_FILE, makeDataFolder } from '../platform/data-folder.ts';
 import type { Environment } from '../platform/environment.ts';
 import type { Platform } from '../platform/platform.ts';
 
@@ -56,20 +57,39 @@ export interface PlatformOptions extends CommonOptions {
   readonly bundle: string;
   /** The platform closes it, and so does a start that fails. */
   readonly log: Log;
+  /** Where the log is, as `openLog` said: choices made through a server of the same folder count here too. */
+  readonly file: string | undefined;
   readonly environment: Environment;
 }
 
 /** A bundle, running. */
-export async function openPlatform({ bundle, log, debug, environment }: PlatformOptions): Promise<Platform> {
+export async function openPlatform({ bundle, log, file, debug, environment }: PlatformOptions): Promise<Platform> {
+  let control: ControlStore | undefined;
   try {
     const { createPlatform } = await import('../platform/platform.ts');
     const logger = debug === true ? { logger: stderrLogger } : {};
+    control = await openChoices(file);
+    const selections = control === undefined ? {} : { selections: control };
     // The whole path: a run may be resumed from another directory.
-    return await createPlatform({ bundle: path.resolve(bundle), environment, log, ...logger });
+    const platform = await createPlatform({ bundle: path.resolve(bundle), environment, log, ...logger, ...selections });
+    const close = async (options?: Parameters<Platform['close']>[0]): Promise<void> => {
+      await platform.close(options);
+      await control?.close();
+    };
+    return { ...platform, close };
   } catch (error) {
+    await control?.close();
     await log.close();
     throw error;
   }
+}
+
+/** What a server keeps beside the log. Nobody made choices where there is none. */
+async function openChoices(logFile: string | undefined): Promise<ControlStore | undefined> {
+  const file = logFile === undefined ? undefined : path.join(path.dirname(logFile), CONTROL_FILE);
+  if (file === undefined || !existsSync(file)) return undefined;
+  const { openSqliteControlStore } = await import('../adapters/stores/control/sqlite.ts');
+  return openSqliteControlStore({ file, clock: systemClock });
 }
 
 const PAGE = 200;

@@ -2,7 +2,7 @@ import type { IdSource } from '../base/ids.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Bus } from '../kernel/bus.ts';
 import type { Manifest, Plugin } from '../kernel/plugin.ts';
-import type { Log, Logger, ModelSource } from '../kernel/ports.ts';
+import type { Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { ChosenModel } from './auto-model.ts';
 import { createConversations, type Conversations } from './conversations.ts';
 import type { Environment } from './environment.ts';
@@ -22,6 +22,8 @@ export interface PlatformOptions {
   readonly plugins?: readonly Plugin[];
   /** Instead of the real providers and the scripted model. */
   readonly models?: ModelSource;
+  /** Where users' choices are kept. Nobody has any when absent. */
+  readonly selections?: SelectionStore;
 }
 
 /** A bundle, running: everything a program needs, and nothing that is not in the log when it stops. */

@@ -32,7 +32,7 @@ export async function chat(context: Context, bundle: string | undefined, options
     await log.close();
     throw error;
   }
-  const platform = await openPlatform({ bundle: from ?? FIRST_BUNDLE, log, environment, debug: options.debug });
+  const platform = await openPlatform({ bundle: from ?? FIRST_BUNDLE, log, file, environment, debug: options.debug });
   try {
     const agent =
       id === undefined ? platform.bundle.agentNamed(options.agent) : (await platform.conversations.find(id)).agent;

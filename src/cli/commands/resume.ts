@@ -34,7 +34,7 @@ const PATIENCE_MS = 20_000;
 export async function resume(context: Context, named: string, options: ResumeOptions): Promise<Outcome> {
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, '--timeout');
   const policy = approvalPolicy(context, options);
-  const { log } = await openLog({ data: options.data, environment: context.environment });
+  const { log, file } = await openLog({ data: options.data, environment: context.environment });
   let row;
   try {
     row = await findRun(log, named);
@@ -45,6 +45,7 @@ export async function resume(context: Context, named: string, options: ResumeOpt
   const platform = await openPlatform({
     bundle: options.bundle ?? row.bundle,
     log,
+    file,
     environment: context.environment,
     debug: options.debug,
   });

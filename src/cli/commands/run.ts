@@ -37,8 +37,8 @@ export async function run(
   }
   const policy = approvalPolicy(context, options);
   const { text, notice } = await inputText(words, terminal.input, timeoutMs);
-  const { log } = await openLog({ memory: options.memory, data: options.data, environment });
-  const platform = await openPlatform({ bundle, log, environment, debug: options.debug });
+  const { log, file } = await openLog({ memory: options.memory, data: options.data, environment });
+  const platform = await openPlatform({ bundle, log, file, environment, debug: options.debug });
   try {
     const warn = (line: string): void => {
       if (options.quiet !== true) terminal.err.write(`${terminal.errColors.yellow('!')} ${harmless(line)}\n`);

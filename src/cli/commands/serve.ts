@@ -70,7 +70,7 @@ export async function serve(
         ? createMemoryControlStore({ clock: systemClock })
         : (await openControl(options.data, environment)).control;
     const secret = await control.secret('cursors');
-    host = await createHost({ bundles, log, secret, environment, logger });
+    host = await createHost({ bundles, log, secret, environment, logger, selections: control });
     server = await startServer({
       ...settings,
       host,
