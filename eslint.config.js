@@ -60,6 +60,7 @@ export default defineConfig(
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
+  { files: ['web/public/*.js'], languageOptions: { globals: { document: 'readonly', localStorage: 'readonly' } } },
   {
     files: ['**/*.js', '**/*.mjs'],
     languageOptions: {

@@ -1,8 +1,9 @@
-// Makes `dist`, which is what the package ships: JavaScript and declarations, and a command that can be executed.
+// Makes `dist`, which is what the package ships: JavaScript and declarations, a command that can be executed, and the page.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { ensurePage } from './ensure-page.mjs';
 
 const root = path.join(import.meta.dirname, '..');
 const dist = path.join(root, 'dist');
@@ -22,3 +23,5 @@ compile('tsconfig.agents.json');
 
 const command = path.join(dist, 'cli/main.js');
 if (existsSync(command)) chmodSync(command, 0o755);
+
+if (!ensurePage(process.execPath)) process.exit(1);

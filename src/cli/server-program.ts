@@ -47,6 +47,7 @@ export function addServer(
     .option('--oidc-scopes <list>', 'what a token may do that says nothing of it, such as read,run')
     .addOption(new Option('--log-level <level>', 'debug, info, warn, error or silent (default: info)'))
     .addOption(new Option('--log-format <format>', 'json or text (default: text for people, json for programs)'))
+    .option('--open', 'show the page in the browser')
     .option('--memory', 'keep nothing')
     .addOption(data())
     .addOption(debug())

@@ -34,6 +34,12 @@ export function statusOf(conversation: Conversation): RunStatus {
   return 'running';
 }
 
+/** What a conversation is called until somebody calls it something else: the first words said, on one line. */
+export function titleOf(said: string): string {
+  const line = said.replace(/\s+/g, ' ').trim();
+  return line.length <= 80 ? line : `${line.slice(0, 79).toWellFormed()}…`;
+}
+
 /** When a run that rests has work without anybody saying anything: the first of its questions and tickets to expire. */
 export function wakeAt({ turn }: Conversation): Instant | undefined {
   if (turn === undefined) return undefined;

@@ -19,6 +19,7 @@ import { mcpHandlers, mcpRoutes } from './mcp/routes.ts';
 import { createTokenReader, type OidcOptions } from './oidc.ts';
 import { createRateLimit, type RateOptions } from './rate.ts';
 import { Refusal, refusalOf } from './refusal.ts';
+import { servePage } from './page.ts';
 import { answerRefusal, CORS_HEADERS, setSafeHeaders } from './reply.ts';
 import { nexustradeHandlers } from './routes/nexustrade.ts';
 import { operationHandlers } from './routes/operations.ts';
@@ -48,6 +49,8 @@ export interface AppOptions extends BrowserRules {
   readonly rate?: Partial<RateOptions> | undefined;
   readonly streamLimits?: Partial<StreamLimits> | undefined;
   readonly figures?: Figures | undefined;
+  /** Folder of the built page; none is shown when absent. */
+  readonly page?: string | undefined;
 }
 
 export interface App {
@@ -158,6 +161,7 @@ export function createApp(options: AppOptions): App {
     },
   });
   serve('', operationRoutes, operations, OPERATIONS);
+  if (options.page !== undefined) servePage(hono, options.page);
 
   hono.notFound((context) => answerRefusal(context, new Refusal('not_found', 'There is no such path.')));
   hono.onError((problem, context: HttpContext) => {

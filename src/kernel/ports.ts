@@ -111,6 +111,8 @@ export interface Log {
   list(query: ListQuery): MaybePromise<readonly ConversationRow[]>;
   /** Puts it out of the usual list, or back. Its facts and its `updatedAt` stay as they are. False when it is unknown. */
   archive(conversationId: string, archived: boolean): MaybePromise<boolean>;
+  /** Gives it another title. Its facts and its `updatedAt` stay as they are. False when it is unknown. */
+  rename(conversationId: string, title: string): MaybePromise<boolean>;
   /**
    * Forgets a conversation with all it holds, also the bodies that no other conversation has. False when it is unknown.
    * Throws `conversation_busy` while a lease on it stands. Its children, if any, are conversations of their own.

@@ -5,6 +5,7 @@ import type { EffectiveAgent } from '../domain/agent.ts';
 import { openRequests, type Conversation, type Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import { defaultLimits } from '../domain/limits.ts';
+import { titleOf } from '../domain/run.ts';
 import type { Observation } from '../domain/tool.ts';
 import type { Assembled } from '../kernel/ports.ts';
 import { act } from './act.ts';
@@ -47,7 +48,7 @@ export async function perform(work: Work, command: Exclude<Command, { type: 'res
 async function startTurn(work: Work): Promise<void> {
   const { conversation } = work.recorder;
   const turnId = `t${conversation.turns.length + 1}`;
-  const title = conversation.turns.length === 0 ? { title: titleOf(conversation) } : {};
+  const title = conversation.turns.length === 0 ? { title: titleOf(conversation.inbox[0]?.text ?? '') } : {};
   let assembled: Assembled;
   try {
     const asked = work.ports.agents.assemble(work.meta, conversation);
@@ -89,12 +90,6 @@ function absentAgent(id: string, bundle: string): EffectiveAgent {
     ...{ id, bundle, revision: '', grammar: 'native', instructions: '', tools: [], inactive: [], role: '' },
     ...{ models: [{ provider: 'none', model: 'none' }], limits: defaultLimits, onLimit: 'end', renderThinking: true },
   };
-}
-
-/** The first words said, on one line. */
-function titleOf(conversation: Conversation): string {
-  const said = conversation.inbox[0]?.text.replace(/\s+/g, ' ').trim() ?? '';
-  return said.length <= 80 ? said : `${said.slice(0, 79).toWellFormed()}…`;
 }
 
 const SETTLED: {

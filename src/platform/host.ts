@@ -95,7 +95,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     served: bundles,
     ledger: options.ledger ?? options.measures?.metering?.meter.ledger,
     wake,
-    onPassing: passing.on,
+    passing,
   });
   let endRetention: () => void = () => undefined;
   let closed = false;

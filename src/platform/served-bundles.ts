@@ -6,7 +6,7 @@ import { didYouMean, oneOf } from './problems.ts';
 
 /** An agent as it can be named from outside. */
 export interface HostedAgent {
-  /** Unique among all that are served. */
+  /** Unique among all that are served: `main`, or `desk:main` where several bundles have a `main`. */
   readonly name: string;
   readonly bundle: string;
   readonly isDefault: boolean;
@@ -23,15 +23,18 @@ export interface ServedBundles {
    * one, such as those that the command line began.
    */
   of(run: Pick<ConversationMeta, 'bundle'>): OpenBundle | undefined;
-  /** The first bundle's default agent when there is no name. Throws `agent_unknown`. */
+  /**
+   * The first bundle's default agent when there is no name. With its bundle's name before it, an agent can always be named,
+   * also where the agent's own name would do. Throws `agent_unknown`.
+   */
   agentNamed(name: string | undefined): { readonly bundle: OpenBundle; readonly agent: string };
-  readonly nameOf: (run: Pick<ConversationMeta, 'agent'>) => string;
+  /** The name that `agents` gives it; its own where its bundle is not served. */
+  readonly nameOf: (run: Pick<ConversationMeta, 'agent' | 'bundle'>) => string;
 }
 
-/** Throws `bundle_conflict` when two bundles have one id or an agent of one name: nobody could say which is meant. */
+/** Throws `bundle_conflict` when two bundles have one id: nobody could say which is meant. */
 export function servedBundles(all: readonly OpenBundle[]): ServedBundles {
   const byKey = new Map<string, OpenBundle>();
-  const byAgent = new Map<string, OpenBundle>();
   for (const bundle of all) {
     const { loaded } = bundle;
     const twin = byKey.get(loaded.id);
@@ -43,33 +46,20 @@ export function servedBundles(all: readonly OpenBundle[]): ServedBundles {
         hint: 'give one of them another `id`',
       });
     for (const key of [loaded.id, loaded.file, path.resolve(loaded.file)]) byKey.set(key, bundle);
-    for (const agent of loaded.agents) {
-      const other = byAgent.get(agent);
-      if (other !== undefined)
-        throw new TreadleError('bundle_conflict', {
-          place: loaded.file,
-          found: `an agent ${agent}, which ${other.loaded.file} has too`,
-          wanted: 'agents whose names differ',
-          hint: 'rename one of them, or serve the bundles apart',
-        });
-      byAgent.set(agent, bundle);
-    }
   }
-  const agents = all.flatMap(({ loaded }, index) =>
-    loaded.agents.map((name) => ({
-      name,
-      bundle: loaded.id,
-      isDefault: index === 0 && name === loaded.defaultAgent,
-    })),
-  );
+  const named = namedAgents(all);
+  const byName = new Map(named.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one] as const)));
+  const of = ({ bundle }: Pick<ConversationMeta, 'bundle'>): OpenBundle | undefined =>
+    byKey.get(bundle) ?? byKey.get(path.resolve(bundle));
+  const agents = named.map(({ name, bundle, isDefault }) => ({ name, bundle: bundle.loaded.id, isDefault }));
   return {
     all,
     agents,
     keys: [...byKey.keys()],
-    of: ({ bundle }) => byKey.get(bundle) ?? byKey.get(path.resolve(bundle)),
-    agentNamed(name = all[0]?.loaded.defaultAgent) {
-      const bundle = name === undefined ? undefined : byAgent.get(name);
-      if (name !== undefined && bundle !== undefined) return { bundle, agent: name };
+    of,
+    agentNamed(name) {
+      const found = name === undefined ? named.find((one) => one.isDefault) : byName.get(name);
+      if (found !== undefined) return { bundle: found.bundle, agent: found.agent };
       const known = agents.map((one) => one.name);
       const hint = name === undefined ? undefined : didYouMean(name, known);
       throw new TreadleError('agent_unknown', {
@@ -79,6 +69,39 @@ export function servedBundles(all: readonly OpenBundle[]): ServedBundles {
         hint,
       });
     },
-    nameOf: ({ agent }) => agent,
+    nameOf(run) {
+      const bundle = of(run);
+      return named.find((one) => one.bundle === bundle && one.agent === run.agent)?.name ?? run.agent;
+    },
   };
+}
+
+interface NamedAgent {
+  readonly name: string;
+  /** What it may be called besides. */
+  readonly aliases: readonly string[];
+  readonly bundle: OpenBundle;
+  readonly agent: string;
+  readonly isDefault: boolean;
+}
+
+/** Its own name where only one agent has it; else with its bundle's before it, and the version only where that is needed. */
+function namedAgents(all: readonly OpenBundle[]): readonly NamedAgent[] {
+  const shortId = ({ loaded: { id } }: OpenBundle): string => id.replace(/@[^@]*$/, '');
+  return all.flatMap((bundle, index) => {
+    const { id, agents, defaultAgent } = bundle.loaded;
+    const isOnlyOne = all.every((other) => other === bundle || shortId(other) !== shortId(bundle));
+    const prefix = isOnlyOne ? shortId(bundle) : id;
+    return agents.map((agent) => {
+      const isShared = all.some((other) => other !== bundle && other.loaded.agents.includes(agent));
+      const full = `${prefix}:${agent}`;
+      return {
+        name: isShared ? full : agent,
+        aliases: [full, `${id}:${agent}`],
+        bundle,
+        agent,
+        isDefault: index === 0 && agent === defaultAgent,
+      };
+    });
+  });
 }

@@ -180,6 +180,12 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
       assert.equal(await log.archive('nobody', true), false);
     });
 
+    fact('a conversation that was renamed is found by its new title', async (log) => {
+      assert.equal(await log.rename('c1', 'The second loom'), true);
+      assert.equal(await idsOf(log, { q: 'SECOND LOOM' }), 'c1');
+      assert.equal(await log.rename('nobody', 'x'), false);
+    });
+
     fact('metadata and limits come back as they were given', async (log) => {
       const given = { metadata: { ticket: 'A-1', '': '🧵' }, limits: { maxTokens: 100, maxMoney: '0.25' } };
       await log.create(aConversation('c2', given));

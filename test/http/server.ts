@@ -50,6 +50,7 @@ export interface Served {
 }
 
 export interface ServedOptions extends Partial<Omit<ServerOptions, 'host'>> {
+  readonly bundles?: readonly string[];
   readonly log?: Log;
   readonly wrap?: (host: Host) => Host;
 }
@@ -65,7 +66,13 @@ export async function aServer(t: Ending, options: ServedOptions = {}): Promise<S
     warn: (message) => void lines.push(`warn ${message}`),
     error: (message, fields) => void lines.push(`error ${message} ${String(fields?.['error'])}`),
   };
-  const host = await createHost({ bundles: [OUTCOMES], log, secret: 'a secret', environment: {}, logger });
+  const host = await createHost({
+    bundles: options.bundles ?? [OUTCOMES],
+    log,
+    secret: 'a secret',
+    environment: {},
+    logger,
+  });
   const server = await startServer({
     control,
     clock,

@@ -85,6 +85,21 @@ test('pieces come under the id of their entry, before it, and add up to it', () 
     assert.ok(frames.every((one) => one.type !== 'delta' || entriesIn(frames).some(({ id }) => id === one.id)));
   }));
 
+test('whoever comes in the middle of a text is handed it from its first word', () =>
+  withHost({ script: [{ text: 'one two three four', chunks: 4, paceMs: 40 }] }, async ({ host }) => {
+    const { run } = await host.runs.create(ana, { prompt: 'Talk.' });
+    const first = await host.runs.follow(ana, run.id, { deltas: true });
+    let heard = '';
+    for await (const frame of first) {
+      if (frame.type === 'delta') heard += frame.delta;
+      if (heard.length >= 8) break;
+    }
+    const second = await all(await host.runs.follow(ana, run.id, { deltas: true }));
+    const pieces = second.flatMap((one) => (one.type === 'delta' && one.kind === 'text' ? [one.delta] : []));
+    assert.ok((pieces[0] ?? '').startsWith(heard));
+    assert.equal(pieces.join(''), 'one two three four');
+  }));
+
 test('a slow reader loses pieces, is told how many, and no entry', () =>
   withHost(
     {

@@ -79,12 +79,22 @@ test('code in a sandbox is refused everywhere, before anything is looked up', ()
       runs.resume(code, 'r'),
       runs.fork(code, 'r'),
       runs.archive(code, 'r'),
+      runs.rename(code, 'r', 'x'),
       runs.remove(code, 'r'),
       runs.deliver(code, 'r', { ticket: 't', outcome: 'ok' }),
       runs.usage(code, { by: 'day' }),
     ];
     for (const one of asked) await assert.rejects(one, { code: 'compute_forbidden' });
     assert.equal(asked.length, Object.keys(runs).length);
+  }));
+
+test('a run has the title it was given, at most 200 characters on one line', () =>
+  withHost({}, async ({ host }) => {
+    const { run } = await host.runs.create(ana, { prompt: 'hello' });
+    assert.equal((await host.runs.list(ana)).runs[0]?.title, 'hello');
+    assert.equal((await host.runs.rename(ana, run.id, ' The\nsecond  loom ')).title, 'The second loom');
+    for (const title of ['', ' \n', 'x'.repeat(201)])
+      await assert.rejects(host.runs.rename(ana, run.id, title), { code: 'invalid_request' });
   }));
 
 test('a list is in pages, newest first, and a cursor belongs to what was asked for', () =>

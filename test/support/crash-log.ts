@@ -49,6 +49,7 @@ export function dyingLog(log: Log, { at, when, posts = false }: CrashPoint): Log
     due: (options) => alive(() => log.due(options)),
     onWork: (listener) => log.onWork(() => (died ? undefined : listener())),
     archive: (id, archived) => alive(() => log.archive(id, archived)),
+    rename: (id, title) => alive(() => log.rename(id, title)),
     remove: (id) => alive(() => log.remove(id)),
     fork: (meta, from, at) => alive(() => log.fork(meta, from, at)),
     counts: (query) => alive(() => log.counts(query)),

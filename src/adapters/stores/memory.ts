@@ -149,6 +149,13 @@ export function createMemoryLog({
       return true;
     },
 
+    rename(conversationId, title) {
+      const entry = entries.get(conversationId);
+      if (entry === undefined) return false;
+      entry.title = title;
+      return true;
+    },
+
     remove(conversationId) {
       const entry = entries.get(conversationId);
       if (entry === undefined) return false;

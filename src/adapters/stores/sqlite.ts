@@ -112,6 +112,13 @@ export function createSqliteLog(
       );
     },
 
+    rename(conversationId, title) {
+      return heavy(
+        () => sql('rename').run(conversationId, title).changes === 1,
+        () => undefined,
+      );
+    },
+
     remove(conversationId) {
       return heavy(
         () => {

@@ -5,6 +5,7 @@ import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { createMemoryControlStore } from '../../adapters/stores/control/memory.ts';
 import type { OidcOptions } from '../../http/oidc.ts';
+import { pageFolder } from '../../http/page.ts';
 import { startServer, type TreadleServer } from '../../http/server.ts';
 import type { ControlStore } from '../../kernel/stores.ts';
 import { createHost, type Host } from '../../platform/host.ts';
@@ -14,6 +15,7 @@ import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
 import { EXIT_CODES, type Outcome } from '../exit-codes.ts';
 import { openLog } from '../open.ts';
+import { openPage } from '../open-page.ts';
 import { counted } from '../text.ts';
 import { openControl, parseScopes } from './keys.ts';
 
@@ -32,6 +34,7 @@ export interface ServeOptions {
   readonly oidcScopes?: string;
   readonly logLevel?: string;
   readonly logFormat?: string;
+  readonly open?: boolean;
   readonly memory?: boolean;
   readonly data?: string;
   readonly debug?: boolean;
@@ -69,6 +72,7 @@ export async function serve(
       options.memory === true
         ? createMemoryControlStore({ clock: systemClock })
         : (await openControl(options.data, environment)).control;
+    const page = pageFolder();
     const secret = await control.secret('cursors');
     host = await createHost({ bundles, log, secret, environment, logger, selections: control });
     server = await startServer({
@@ -77,6 +81,7 @@ export async function serve(
       control,
       logger,
       version,
+      page,
       clock: systemClock,
       ids: randomIds,
       check: () => log.list({ limit: 1 }),
@@ -85,7 +90,8 @@ export async function serve(
     if (folder !== undefined) writeServerFile(folder, { url: server.url, pid: process.pid });
     const told = { url: server.url, agents: host.agents().map(({ name }) => name), file };
     const isOpen = settings.oidc === undefined && !(await control.any());
-    terminal.out.write(greeting({ ...told, isOpen }));
+    terminal.out.write(greeting({ ...told, isOpen, hasPage: page !== undefined }));
+    if (options.open === true && page !== undefined) await openPage(server.url, environment, logger);
     const signal = await firstSignal();
     onSignal((second) => process.exit(EXIT_CODES[second === 'SIGINT' ? 'interrupted' : 'terminated'].code));
     logger.info('shutting down', { signal, drainMs: settings.drainMs });
@@ -181,11 +187,13 @@ function greeting(told: {
   readonly agents: readonly string[];
   readonly file: string | undefined;
   readonly isOpen: boolean;
+  readonly hasPage: boolean;
 }): string {
   const rows = [
     ['agents', `${counted(told.agents.length, 'agent')}: ${told.agents.join(', ')}`],
     ['runs', told.file ?? 'kept nowhere'],
     ['keys', told.isOpen ? 'none yet, so only this machine is let in; `treadle keys create` makes one' : 'needed'],
+    ...(told.hasPage ? [['page', told.url]] : []),
     ['docs', `${told.url}/api/docs`],
   ];
   const lines = rows.map(([label = '', text = '']) => `  ${label.padEnd(8)}${text}\n`);

@@ -40,6 +40,7 @@ export function runHandlers(
       const { run, fresh } = await runs.fork(caller, params.id, { ...body, key });
       return { body: run, repeated: !fresh };
     },
+    renameRun: async ({ params, body }, { caller }) => ({ body: await runs.rename(caller, params.id, body.title) }),
     archiveRun: async ({ params, body }, { caller }) => ({
       body: await runs.archive(caller, params.id, body.archived ?? true),
     }),

@@ -68,7 +68,9 @@ export const frame = z
       requests: z.array(openRequest),
       cursor: z.string(),
     }),
-    z.object({ type: z.literal('gap'), dropped: z.int() }).meta({ description: 'So many deltas were let go.' }),
+    z
+      .object({ type: z.literal('gap'), dropped: z.int() })
+      .meta({ description: 'So many deltas were let go. What was put together of them is void and begins anew.' }),
     z.object({ type: z.literal('end'), status: runStatus, cursor: z.string() }),
   ])
   .meta({ id: 'Frame' });

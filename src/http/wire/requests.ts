@@ -152,6 +152,7 @@ export const forkRun = z
   })
   .meta({ id: 'Fork' });
 
+export const renameRun = z.strictObject({ title: z.string().max(200) }).meta({ id: 'Rename' });
 export const archiveRun = z.strictObject({ archived: z.boolean().optional() });
 
 export const delivery = z

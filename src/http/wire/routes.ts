@@ -167,6 +167,18 @@ export const runRoutes = {
     reply: snapshot,
     refuses: [],
   },
+  renameRun: {
+    method: 'PATCH',
+    path: '/runs/{id}',
+    about: 'Give it another title.',
+    scope: 'run',
+    params: requests.runId,
+    body: requests.renameRun,
+    mutation: true,
+    status: 200,
+    reply: snapshot,
+    refuses: [],
+  },
   archiveRun: {
     method: 'POST',
     path: '/runs/{id}/archive',

@@ -3,6 +3,7 @@ import { TreadleError } from '../../base/errors.ts';
 import { canonicalJson, toJson } from '../../base/json.ts';
 import { emptyConversation } from '../../domain/conversation.ts';
 import type { FactPayload } from '../../domain/event.ts';
+import { titleOf } from '../../domain/run.ts';
 import type { ConversationMeta } from '../../kernel/ports.ts';
 import { checkedMessage } from '../messages.ts';
 import { permit, type Caller } from './caller.ts';
@@ -64,6 +65,7 @@ export async function create(ports: RunsPorts, caller: Caller, request: CreateRu
     ...(limits !== undefined && { limits }),
   };
   const fresh = await addOnce(ports, meta, asked, async (one) => ports.log.create(one));
+  if (fresh) await ports.log.rename(id, titleOf(prompt)); // lists show it before its first turn has begun
   const row = await runOf(ports, caller, 'run', id);
   await post(ports, row, { type: 'io.input', payload, key: PROMPT_KEY });
   return { run: await snapshotNow(ports, id), fresh };

@@ -107,6 +107,21 @@ async function nameStatus({ log, folds, ids }: RunsPorts, row: ConversationRow):
   await log.release(lease);
 }
 
+const LONGEST_TITLE = 200;
+
+export async function rename(ports: RunsPorts, caller: Caller, id: string, title: string): Promise<Snapshot> {
+  await runOf(ports, caller, 'run', id);
+  const line = title.replace(/\s+/g, ' ').trim().toWellFormed();
+  if (line === '' || line.length > LONGEST_TITLE)
+    throw new TreadleError('invalid_request', {
+      place: 'title',
+      found: `${line.length} characters`,
+      wanted: `1 to ${LONGEST_TITLE}`,
+    });
+  await ports.log.rename(id, line);
+  return snapshotNow(ports, id);
+}
+
 export async function archive(ports: RunsPorts, caller: Caller, id: string, archived: boolean): Promise<Snapshot> {
   await runOf(ports, caller, 'run', id);
   await ports.log.archive(id, archived);

@@ -6,15 +6,22 @@ type Hot = Extract<Frame, { type: 'delta' | 'activity' }>;
 
 /**
  * What passes by while a reader is busy. When it is more than is kept, all of it goes and only its number stays: what is
- * left of a text with a hole in it is of no use, and the entry tells it in full.
+ * left of a text with a hole in it is of no use. What was said so far then comes again, in one piece.
  */
 export class Deltas {
   readonly #most: number;
+  readonly #soFar: () => readonly Passing[];
   #queue: Hot[] = [];
   #dropped = 0;
 
-  constructor(most: number) {
+  /** `soFar`: what the model has said of entries that are not there yet. A reader begins with it, and anew after a gap. */
+  constructor(most: number, soFar: () => readonly Passing[]) {
     this.#most = most;
+    this.#soFar = soFar;
+  }
+
+  begin(): void {
+    this.#queue = this.#soFar().flatMap((event) => hotOf(event) ?? []);
   }
 
   push(event: Passing): void {
@@ -29,7 +36,11 @@ export class Deltas {
   /** What came since, without what the timeline tells in full; first of all the gap, if there was one. */
   take(timeline: Timeline): Frame[] {
     if (this.#queue.length === 0 && this.#dropped === 0) return [];
-    const frames: Frame[] = this.#dropped === 0 ? [] : [{ type: 'gap', dropped: this.#dropped }];
+    const frames: Frame[] = [];
+    if (this.#dropped > 0) {
+      frames.push({ type: 'gap', dropped: this.#dropped });
+      this.begin(); // what was queued since is in it
+    }
     for (const hot of this.#queue) if (hot.type === 'activity' || !isTold(timeline, hot)) frames.push(hot);
     this.#queue = [];
     this.#dropped = 0;

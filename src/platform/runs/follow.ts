@@ -143,7 +143,7 @@ class Follower {
 
   constructor(ports: RunsPorts, row: ConversationRow, { deltas = false, maxDeltas, signal }: FollowOptions) {
     this.ports = ports;
-    this.deltas = new Deltas(maxDeltas ?? MOST_DELTAS);
+    this.deltas = new Deltas(maxDeltas ?? MOST_DELTAS, () => ports.passing.soFar(row.id));
     this.#row = row;
     this.#signal = signal;
     this.#wantsDeltas = deltas;
@@ -158,15 +158,17 @@ class Follower {
   }
 
   begin(): void {
-    const { folds, onPassing } = this.ports;
+    const { folds, passing } = this.ports;
     this.#offs.push(folds.watch(this.#row, () => this.#notice()));
-    if (this.#wantsDeltas)
+    if (this.#wantsDeltas) {
+      this.deltas.begin();
       this.#offs.push(
-        onPassing(this.#row.id, (event) => {
+        passing.on(this.#row.id, (event) => {
           this.deltas.push(event);
           this.#notice();
         }),
       );
+    }
     const stop = (): void => this.#notice();
     this.#signal?.addEventListener('abort', stop);
     this.#offs.push(() => this.#signal?.removeEventListener('abort', stop));

@@ -38,7 +38,7 @@ export type Frame =
       readonly version: number;
       readonly cursor: string;
     }
-  /** The reader was too slow and so many deltas were let go. Entries never are. */
+  /** The reader was too slow and so many deltas were let go: what was put together of them is void, and begins anew. Entries never are. */
   | { readonly type: 'gap'; readonly dropped: number }
   /** The run has ended and everything was handed out. Nothing follows. */
   | { readonly type: 'end'; readonly status: RunStatus; readonly cursor: string };

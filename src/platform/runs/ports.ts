@@ -1,8 +1,9 @@
+import type { PassingEvents } from '../passing.ts';
 import type { Clock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isPromise, type MaybePromise } from '../../base/promise.ts';
-import type { Draft, Fact, Passing } from '../../domain/event.ts';
+import type { Draft, Fact } from '../../domain/event.ts';
 import type { ConversationRow, Log } from '../../kernel/ports.ts';
 import type { OpenBundle } from '../open-bundle.ts';
 import type { ServedBundles } from '../served-bundles.ts';
@@ -25,7 +26,7 @@ export interface RunsPorts {
   readonly ledger: UsageLedger | undefined;
   /** Tells the engine that a run may have work. */
   readonly wake: (runId: string) => void;
-  readonly onPassing: (runId: string, listener: (event: Passing) => void) => () => void;
+  readonly passing: Pick<PassingEvents, 'on' | 'soFar'>;
 }
 
 /** The run, when the caller may do this to runs and this one is its own. */

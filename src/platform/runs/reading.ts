@@ -1,7 +1,7 @@
 import { TreadleError } from '../../base/errors.ts';
 import { isPromise } from '../../base/promise.ts';
 import { statusKind } from '../../domain/status.ts';
-import type { ConversationRow } from '../../kernel/ports.ts';
+import type { ConversationRow, ListQuery } from '../../kernel/ports.ts';
 import { permit, type Caller } from './caller.ts';
 import type { Page, PageQuery } from './page.ts';
 import { checkedLimit, runOf, stateNow, type RunsPorts } from './ports.ts';
@@ -62,12 +62,13 @@ export async function list(ports: RunsPorts, caller: Caller, query: ListRuns): P
   const userId = caller.scopes.has('admin') ? undefined : caller.userId;
   const filter = JSON.stringify({ status: status?.toSorted(), agent, q, archived, parent });
   const bound = ['list', caller.tenant, userId ?? '', filter];
+  const named = agent === undefined ? undefined : agentOf(ports, agent);
   const rows = await ports.log.list({
     limit: limit + 1,
     tenant: caller.tenant,
     userId,
     status,
-    agent,
+    ...named,
     q,
     parent,
     archived: archived === 'no' ? undefined : archived,
@@ -81,6 +82,13 @@ export async function list(ports: RunsPorts, caller: Caller, query: ListRuns): P
     hasMore,
     ...(hasMore && last !== undefined && { nextCursor: ports.cursors.writePlace(bound, last) }),
   };
+}
+
+/** How the log knows an agent of that name: one that is not served may still have runs. */
+function agentOf({ served }: RunsPorts, name: string): Partial<Pick<ListQuery, 'agent' | 'bundles'>> {
+  if (!served.agents.some((one) => one.name === name)) return { agent: name };
+  const { bundle, agent } = served.agentNamed(name);
+  return { agent, bundles: served.keys.filter((key) => served.of({ bundle: key }) === bundle) };
 }
 
 const LOG_PAGE = 100;

@@ -170,6 +170,8 @@ export interface Runs {
   fork(caller: Caller, id: string, options?: ForkRun): Promise<{ readonly run: Snapshot; readonly fresh: boolean }>;
   /** Scope `run`. Out of the lists, or back into them. */
   archive(caller: Caller, id: string, archived?: boolean): Promise<Snapshot>;
+  /** Scope `run`. Gives it another title. Throws `invalid_request` for an empty one and for more than 200 characters. */
+  rename(caller: Caller, id: string, title: string): Promise<Snapshot>;
   /** Scope `run`. Gone with all it holds and all below it. Throws `run_active` while it is driven. */
   remove(caller: Caller, id: string): Promise<void>;
   /** Scope `run`. Once a ticket: a repetition changes nothing. Throws `ticket_unknown`. */

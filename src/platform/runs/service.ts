@@ -1,7 +1,7 @@
 import { checkedDelivery } from '../delivery.ts';
 import { answer, answerOnly } from './answering.ts';
 import { create, say } from './begin.ts';
-import { archive, fork, remove, resume, stop } from './control.ts';
+import { archive, fork, remove, rename, resume, stop } from './control.ts';
 import { follow } from './follow.ts';
 import { post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
 import { prompt } from './prompt-of.ts';
@@ -29,6 +29,7 @@ export function createRuns(ports: RunsPorts): Runs {
     resume: (caller, id, options = {}) => resume(ports, caller, id, options),
     fork: (caller, id, options = {}) => fork(ports, caller, id, options),
     archive: (caller, id, archived = true) => archive(ports, caller, id, archived),
+    rename: (caller, id, title) => rename(ports, caller, id, title),
     remove: (caller, id) => remove(ports, caller, id),
     async deliver(caller, id, delivery) {
       const row = await runOf(ports, caller, 'run', id);

@@ -121,6 +121,7 @@ export const SQL = {
   list: `SELECT ${ROW} FROM conversations WHERE ${LISTED}`,
   listChildren: `SELECT ${ROW} FROM conversations WHERE parent = ?12 AND ${LISTED}`,
   listTree: `SELECT ${ROW} FROM conversations WHERE root = ?13 AND ${LISTED}`,
+  rename: 'UPDATE conversations SET title = ?2 WHERE id = ?1',
   archive: `UPDATE conversations SET archived_at = iif(?2 IS NULL, NULL, coalesce(archived_at, ?2)) WHERE id = ?1`,
   standing: `SELECT key, agent_path, head, epoch, owner, until, seen, posted, status, minute FROM conversations WHERE id = ?`,
   head: 'SELECT head FROM conversations WHERE id = ?',

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { serveStatic } from '@hono/node-server/serve-static';
+import type { Hono } from 'hono';
+import type { HttpEnv } from './context.ts';
+
+/** Beside the sources it is in `dist/`; in the package it is beside this folder. */
+const FOLDERS = [path.join(import.meta.dirname, '../../dist/web'), path.join(import.meta.dirname, '../web')];
+
+/**
+ * What the page may do: run its own files and speak to its own server. No script, style or image from anywhere else, so that
+ * what a model writes can neither run nor send word to a stranger.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** A year, in seconds: the name of such a file changes with its content. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** Where the built page is; undefined where nobody has built it. */
+export function pageFolder(): string | undefined {
+  return FOLDERS.find((folder) => existsSync(path.join(folder, 'index.html')));
+}
+
+/** Hands out the page: its files under their names, and the page itself for every address that it knows how to show. */
+export function servePage(hono: Hono<HttpEnv>, folder: string): void {
+  const files = serveStatic<HttpEnv>({
+    root: folder,
+    onFound: (file, context) => {
+      context.header('Content-Security-Policy', POLICY);
+      context.header('Cache-Control', file.includes(`${path.sep}assets${path.sep}`) ? FOREVER : 'no-cache');
+    },
+  });
+  const page = serveStatic<HttpEnv>({
+    path: path.join(folder, 'index.html'),
+    onFound: (_file, context) => {
+      context.header('Content-Security-Policy', POLICY);
+      context.header('Cache-Control', 'no-cache');
+    },
+  });
+  hono.get('/', page);
+  hono.get('/*', async (context, next) => {
+    context.set('route', 'page');
+    return files(context, next);
+  });
+  for (const address of ['/r/*', '/approvals', '/agents', '/usage', '/keys']) hono.get(address, page);
+}

@@ -1,0 +1,46 @@
+// Where a span of time stands on the drawing of a run.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { scaleOf, type Span } from '../../web/inspect/waterfall-model.ts';
+
+function span(from: number, to: number, kind: Span['kind'] = 'action'): Span {
+  return { id: `${from}`, kind, label: '', detail: '', from, to, iteration: undefined, isBad: false };
+}
+
+describe('the time scale of a turn', () => {
+  it('is in proportion where something is always done', () => {
+    const { at, cuts } = scaleOf([span(0, 50), span(50, 100, 'call')], 0, 100);
+    assert.deepEqual([at(0), at(25), at(50), at(100), cuts], [0, 0.25, 0.5, 1, []]);
+  });
+
+  it('draws the hours of a person short, and says how many were left out', () => {
+    const hour = 3_600_000;
+    const { at, cuts } = scaleOf([span(0, 100), span(100, hour, 'wait'), span(hour, hour + 100)], 0, hour + 100);
+    assert.ok(at(hour) - at(100) < 0.1);
+    assert.deepEqual(
+      cuts.map((one) => one.ms),
+      [hour - 100],
+    );
+  });
+
+  it('never turns time around and never leaves the drawing', () => {
+    const spans = fc.array(fc.tuple(fc.integer({ min: 0, max: 10_000 }), fc.integer({ min: 0, max: 5_000 })), {
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(spans, fc.array(fc.integer({ min: 0, max: 15_000 }), { minLength: 2 }), (given, times) => {
+        const { at } = scaleOf(
+          given.map(([from, ms]) => span(from, from + ms)),
+          0,
+          15_000,
+        );
+        const drawn = times.sort((left, right) => left - right).map(at);
+        for (const [index, place] of drawn.entries()) {
+          assert.ok(place >= 0 && place <= 1);
+          assert.ok(place >= (drawn[index - 1] ?? 0) - 1e-9);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import type { z } from 'zod';
+import type {
+  agentList,
+  answer,
+  logPage,
+  prompt,
+  runSummary,
+  usageReply,
+  Wire,
+  WireAnswered,
+  WireFrame,
+  WireRequest,
+  WireRun,
+  WireRunList,
+} from '../../src/http/wire.ts';
+
+// The words of the wire, under the names that the page uses. Types only: no schema comes along.
+
+export type { ActionData, CallAttempt, CallData, WireEntry } from '../../src/http/wire.ts';
+export type Json = unknown;
+export type Agent = Wire<typeof agentList>['agents'][number];
+export type Answered = WireAnswered;
+export type RunAnswer = z.input<typeof answer>;
+export type Frame = WireFrame;
+export type OpenRequest = WireRequest;
+export type Snapshot = WireRun;
+export type RunStatus = WireRun['status'];
+export type StatusKind = WireRun['statusKind'];
+export type RunList = WireRunList;
+export type RunSummary = Wire<typeof runSummary>;
+export type Prompt = Wire<typeof prompt>;
+export type PromptSection = Prompt['sections'][number];
+export type UsageRow = Wire<typeof usageReply>['rows'][number];
+export type UsageKey = 'user' | 'agent' | 'model' | 'day';
+
+/** A fact as the log has it. */
+export interface LoggedFact {
+  readonly seq: number;
+  readonly type: string;
+  readonly at: number;
+  readonly source?: string;
+  readonly payload: Json;
+}
+export type LogPage = Omit<Wire<typeof logPage>, 'facts'> & { readonly facts: readonly LoggedFact[] };

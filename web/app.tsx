@@ -1,0 +1,99 @@
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { Tooltip } from '@base-ui/react/tooltip';
+import { Menu as MenuIcon } from 'lucide-react';
+import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
+import { Route, Switch } from 'wouter';
+import { currentKey, onKeyChanged } from './api/key.ts';
+import { ApiError } from './api/http.ts';
+import { ChatPage } from './chat/chat-page.tsx';
+import { NewChat } from './chat/new-chat.tsx';
+import { Sidebar } from './shell/sidebar.tsx';
+import { SignIn } from './shell/sign-in.tsx';
+import { useAgents } from './state/queries.ts';
+import { IconButton } from './ui/button.tsx';
+import { Notice } from './ui/notice.tsx';
+
+// What is not the chat is loaded when somebody goes there.
+const Inspector = lazy(async () => ({ default: (await import('./inspect/inspector.tsx')).Inspector }));
+const Approvals = lazy(async () => ({ default: (await import('./operate/approvals.tsx')).Approvals }));
+const Agents = lazy(async () => ({ default: (await import('./operate/agents.tsx')).Agents }));
+const Usage = lazy(async () => ({ default: (await import('./operate/usage.tsx')).Usage }));
+const Access = lazy(async () => ({ default: (await import('./operate/access.tsx')).Access }));
+
+export function App() {
+  useSyncExternalStore(onKeyChanged, currentKey);
+  const agents = useAgents();
+  if (agents.error instanceof ApiError && agents.error.status === 401) return <SignIn error={agents.error} />;
+  return (
+    // The server's policy allows no style element that is not its own.
+    <CSPProvider disableStyleElements>
+      <Tooltip.Provider>
+        <Frame />
+      </Tooltip.Provider>
+    </CSPProvider>
+  );
+}
+
+function Frame() {
+  const [isDrawerOpen, setDrawerOpen] = useState(false);
+  return (
+    <div className="frame" data-drawer={isDrawerOpen}>
+      <a className="skip-link" href="#main">
+        To the conversation
+      </a>
+      <div className="drawer">
+        <Sidebar
+          onNavigate={() => {
+            setDrawerOpen(false);
+          }}
+        />
+      </div>
+      <button
+        type="button"
+        className="drawer-shade"
+        aria-label="Close the menu"
+        tabIndex={isDrawerOpen ? 0 : -1}
+        onClick={() => {
+          setDrawerOpen(false);
+        }}
+      />
+      <IconButton
+        label="Conversations"
+        className="drawer-button"
+        onClick={() => {
+          setDrawerOpen(!isDrawerOpen);
+        }}
+      >
+        <MenuIcon size={18} />
+      </IconButton>
+      <main id="main">
+        <Suspense fallback={<p className="loading">Loading…</p>}>
+          <Switch>
+            <Route path="/">
+              <NewChat />
+            </Route>
+            <Route path="/r/:id">{({ id }) => <ChatPage key={id} id={id} />}</Route>
+            <Route path="/r/:id/inspect">{({ id }) => <Inspector key={id} id={id} />}</Route>
+            <Route path="/approvals">
+              <Approvals />
+            </Route>
+            <Route path="/agents/:rest*">
+              <Agents />
+            </Route>
+            <Route path="/usage">
+              <Usage />
+            </Route>
+            <Route path="/keys">
+              <Access />
+            </Route>
+            <Route>
+              <Notice title="There is nothing here">
+                <p>The address leads nowhere.</p>
+              </Notice>
+            </Route>
+          </Switch>
+        </Suspense>
+      </main>
+    </div>
+  );
+}

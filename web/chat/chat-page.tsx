@@ -1,0 +1,142 @@
+import { Activity, WifiOff } from 'lucide-react';
+import { useCallback, useMemo, useState } from 'react';
+import { Link as PageLink, useLocation } from 'wouter';
+import { api } from '../api/calls.ts';
+import type { RunAnswer } from '../api/types.ts';
+import { newKey } from '../ids.ts';
+import { runsChanged, useSnapshot } from '../state/queries.ts';
+import { useRun } from '../state/use-run.ts';
+import type { Link, RunView } from '../state/run-link.ts';
+import { Failure, Notice } from '../ui/notice.tsx';
+import { StatusDot, statusInWords } from '../ui/status-dot.tsx';
+import { ApprovalCard } from './approval-card.tsx';
+import { Composer, type ComposerProps } from './composer.tsx';
+import { PlusMenu } from './plus-menu.tsx';
+import { QuestionCard } from './question-card.tsx';
+import { Exchanges } from './exchanges.tsx';
+
+/** One conversation, live. */
+export function ChatPage({ id }: { readonly id: string }) {
+  const view = useRun(id);
+  const { link } = view;
+  if (link.state === 'refused' && link.error.status === 404)
+    return (
+      <Notice title="There is no such conversation">
+        <p>It was removed, or it belongs to somebody else.</p>
+      </Notice>
+    );
+  if (link.state === 'refused') return <Failure error={link.error} />;
+  return <Conversation id={id} view={view} />;
+}
+
+function Conversation({ id, view: { run, link } }: { readonly id: string; readonly view: RunView }) {
+  const [, go] = useLocation();
+  const snapshot = useSnapshot(id);
+  const [problem, setProblem] = useState<unknown>();
+  const { status } = run;
+  const isWorking = status?.statusKind === 'working' || status?.statusKind === 'waiting_for_work';
+  const requests = status?.requests ?? [];
+
+  const attempt = useCallback((work: Promise<unknown>): void => {
+    setProblem(undefined);
+    work.then(runsChanged, setProblem);
+  }, []);
+  const send = useCallback<ComposerProps['onSend']>(
+    async (message, mode) => {
+      await api.say(id, mode, message);
+      runsChanged();
+    },
+    [id],
+  );
+  const answer = async (given: RunAnswer): Promise<void> => {
+    await api.answer(id, [given]);
+    runsChanged();
+  };
+  const actions = useMemo(
+    () => ({
+      onFork: (entry: string) => {
+        attempt(
+          api.fork(id, entry).then((forked) => {
+            go(`/r/${forked.id}`);
+          }),
+        );
+      },
+      onRetry: (text: string) => {
+        attempt(api.say(id, 'followup', { text, key: newKey() }));
+      },
+      onResume: () => {
+        attempt(api.resume(id));
+      },
+    }),
+    [attempt, go, id],
+  );
+  return (
+    <section className="chat" aria-label="Conversation">
+      <header className="chat-head">
+        <h1 title={snapshot.data?.prompt}>{snapshot.data?.title ?? ' '}</h1>
+        {snapshot.data === undefined ? null : <span className="chat-agent">{snapshot.data.agent}</span>}
+        {status === undefined ? null : (
+          <span className="chat-status">
+            <StatusDot status={status.status} kind={status.statusKind} /> {statusInWords(status.status)}
+          </span>
+        )}
+        <PageLink className="button" data-look="quiet" href={`/r/${id}/inspect`}>
+          <Activity size={16} aria-hidden /> Inspect
+        </PageLink>
+      </header>
+      <LinkBanner link={link} hasEntries={run.entries.length > 0} />
+      <Exchanges run={run} {...actions}>
+        {isWorking && run.drafts.length === 0 ? <Activities text={run.activity} /> : null}
+        {requests.map((request) =>
+          request.kind === 'input' ? (
+            <QuestionCard key={request.id} request={request} onAnswer={answer} />
+          ) : (
+            <ApprovalCard key={request.id} request={request} onAnswer={answer} />
+          ),
+        )}
+        {problem === undefined ? null : <Failure error={problem} />}
+      </Exchanges>
+      <Composer
+        id={id}
+        isWorking={isWorking}
+        placeholder={requests.length > 0 ? 'Say something instead of answering' : 'Say something'}
+        onSend={send}
+        onStop={() => {
+          attempt(api.stop(id));
+        }}
+        menu={snapshot.data === undefined ? null : <PlusMenu agent={snapshot.data.agent} conversation={id} />}
+      />
+    </section>
+  );
+}
+
+const ACTIVITIES: Readonly<Record<string, string>> = {
+  thinking: 'Thinking',
+  tool_running: 'Working',
+  waiting: 'Waiting',
+};
+
+function Activities({ text }: { readonly text: string | undefined }) {
+  return (
+    <p className="activity" role="status">
+      <span className="shuttle" aria-hidden />
+      {text === undefined ? 'Working' : (ACTIVITIES[text] ?? text)}
+    </p>
+  );
+}
+
+function LinkBanner({ link, hasEntries }: { readonly link: Link; readonly hasEntries: boolean }) {
+  if (link.state === 'connecting' && !hasEntries)
+    return (
+      <p className="link-banner" role="status">
+        Opening the conversation…
+      </p>
+    );
+  if (link.state !== 'lost') return null;
+  return (
+    <p className="link-banner" data-tone="bad" role="status">
+      <WifiOff size={15} aria-hidden />
+      {link.offline ? 'You are offline.' : 'The connection was lost.'} The run goes on; this page catches up by itself.
+    </p>
+  );
+}

@@ -1,0 +1,96 @@
+import { Select } from '@base-ui/react/select';
+import { Check, ChevronsUpDown } from 'lucide-react';
+import { useState } from 'react';
+import { useLocation, useSearchParams } from 'wouter';
+import { api } from '../api/calls.ts';
+import type { Agent } from '../api/types.ts';
+import { runsChanged, useAgents } from '../state/queries.ts';
+import { Failure } from '../ui/notice.tsx';
+import { Composer } from './composer.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { PlusMenu } from './plus-menu.tsx';
+
+/** The page before there is a conversation: which agent, and the first words. */
+export function NewChat() {
+  const agents = useAgents();
+  const [search] = useSearchParams();
+  const [chosen, setChosen] = useState(search.get('agent') ?? undefined);
+  const [, go] = useLocation();
+  if (agents.isError)
+    return (
+      <Failure
+        error={agents.error}
+        onRetry={() => {
+          void agents.refetch();
+        }}
+      />
+    );
+  const all = agents.data ?? [];
+  const agent = all.find((one) => one.name === chosen) ?? all.find((one) => one.isDefault) ?? all[0];
+  return (
+    <section className="new-chat" aria-label="New conversation">
+      <div className="new-chat-middle">
+        <h1>What shall {agent === undefined ? 'the agent' : agent.name} do?</h1>
+        {agent?.description === undefined ? null : <p className="new-chat-about">{agent.description}</p>}
+        <Composer
+          id="new"
+          isWorking={false}
+          placeholder="Say something"
+          disabled={agent === undefined}
+          onSend={async (message) => {
+            const run = await api.start(agent?.name, message);
+            runsChanged();
+            go(`/r/${run.id}`);
+          }}
+          menu={
+            <>
+              {agent === undefined ? null : <PlusMenu agent={agent.name} conversation={undefined} />}
+              {all.length < 2 || agent === undefined ? null : (
+                <AgentChoice agents={all} value={agent.name} onChange={setChosen} />
+              )}
+            </>
+          }
+        />
+        <FirstSteps agent={agent} />
+      </div>
+    </section>
+  );
+}
+
+function AgentChoice({
+  agents,
+  value,
+  onChange,
+}: {
+  readonly agents: readonly Agent[];
+  readonly value: string;
+  readonly onChange: (name: string) => void;
+}) {
+  return (
+    <Select.Root
+      value={value}
+      onValueChange={(name) => {
+        if (name !== null) onChange(name);
+      }}
+    >
+      <Select.Trigger className="button" data-look="quiet" aria-label="Agent">
+        <Select.Value /> <ChevronsUpDown size={14} aria-hidden />
+      </Select.Trigger>
+      <Select.Portal>
+        <Select.Positioner sideOffset={6} className="menu-place">
+          <Select.Popup className="menu">
+            {agents.map((one) => (
+              <Select.Item key={one.name} value={one.name} className="menu-item">
+                <Select.ItemText>{one.name}</Select.ItemText>
+                <small>{one.bundle}</small>
+                <Select.ItemIndicator>
+                  <Check size={14} />
+                </Select.ItemIndicator>
+              </Select.Item>
+            ))}
+          </Select.Popup>
+        </Select.Positioner>
+      </Select.Portal>
+    </Select.Root>
+  );
+}

@@ -1,0 +1,3 @@
+export function PlusMenu(_: { readonly agent: string; readonly conversation: string | undefined }) {
+  return null;
+}

@@ -1,0 +1,126 @@
+import { GitFork, RotateCcw } from 'lucide-react';
+import { memo } from 'react';
+import { duration } from '../clock.ts';
+import { dataOf, type Turn } from '../state/entries.ts';
+import type { Draft } from '../state/live-run.ts';
+import { Button, IconButton } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Markdown } from '../ui/markdown.tsx';
+import { FoldedWork, Work } from './work.tsx';
+
+export interface TurnActions {
+  /** A new conversation that goes as far as this entry. */
+  readonly onFork: (entry: string) => void;
+  readonly onRetry: (text: string) => void;
+  readonly onResume: () => void;
+}
+
+export interface TurnViewProps extends TurnActions {
+  readonly turn: Turn;
+  readonly drafts: readonly Draft[];
+  readonly progress: Readonly<Record<string, string>>;
+  readonly isLast: boolean;
+}
+
+const NOTHING: readonly Draft[] = [];
+
+/** One exchange. Finished ones are drawn once: they get the same props for ever. */
+export const TurnView = memo(function TurnView({ turn, drafts, progress, isLast, ...actions }: TurnViewProps) {
+  const { said, work, answer, end } = turn;
+  const text = drafts.find((one) => one.kind === 'text');
+  const ended = end === undefined ? undefined : dataOf(end, 'end');
+  return (
+    <article className="turn" aria-label={`Exchange ${turn.number ?? ''}`}>
+      {said.map((entry) => (
+        <div key={entry.id} className="said">
+          <p>{entry.text}</p>
+        </div>
+      ))}
+      {ended === undefined ? (
+        <Work entries={work} drafts={drafts} progress={progress} />
+      ) : (
+        <FoldedWork entries={work} drafts={NOTHING} progress={progress} ms={ended.ms} />
+      )}
+      {answer !== undefined ? (
+        <div className="answer">
+          <Markdown text={answer.text} />
+        </div>
+      ) : text !== undefined && ended === undefined ? (
+        <div className="answer" aria-busy>
+          <Markdown text={text.text} isStreaming />
+        </div>
+      ) : null}
+      {ended === undefined || end === undefined ? null : (
+        <footer className="turn-foot">
+          {ended.status === 'completed' ? null : (
+            <TurnTrouble end={ended} isLast={isLast} onResume={actions.onResume} />
+          )}
+          <div className="turn-tools">
+            {answer === undefined ? null : <CopyButton text={answer.text} label="Copy the answer" />}
+            {said[0] === undefined ? null : (
+              <IconButton label="Ask again" onClick={() => actions.onRetry(said.map((one) => one.text).join('\n'))}>
+                <RotateCcw size={15} />
+              </IconButton>
+            )}
+            <IconButton label="Go on from here in a new conversation" onClick={() => actions.onFork(end.id)}>
+              <GitFork size={15} />
+            </IconButton>
+            <span className="turn-figures">
+              {[
+                `${ended.iterations} model ${ended.iterations === 1 ? 'call' : 'calls'}`,
+                ...(ended.toolCalls === 0
+                  ? []
+                  : [`${ended.toolCalls} ${ended.toolCalls === 1 ? 'action' : 'actions'}`]),
+                duration(ended.ms),
+              ].join(' · ')}
+            </span>
+          </div>
+        </footer>
+      )}
+    </article>
+  );
+});
+
+interface Ended {
+  readonly status: string;
+  readonly stop: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Why there is no answer, and what to do now. */
+function TurnTrouble({
+  end: { status, stop, error },
+  isLast,
+  onResume,
+}: {
+  readonly end: Ended;
+  readonly isLast: boolean;
+  readonly onResume: () => void;
+}) {
+  const words =
+    status === 'stopped'
+      ? 'Stopped.'
+      : status === 'plan_rejected'
+        ? 'The plan was rejected, so nothing was done.'
+        : status === 'max_iterations_reached'
+          ? 'The limit of model calls was reached before there was an answer. Say “go on” for another turn.'
+          : stop === 'gate'
+            ? 'A gate refused.'
+            : 'This went wrong.';
+  return (
+    <div className="turn-trouble" data-tone={status === 'stopped' ? 'calm' : 'bad'}>
+      <p>
+        {words} {status === 'stopped' ? null : error?.message}
+      </p>
+      {status === 'stopped' && isLast ? (
+        <Button
+          onClick={() => {
+            onResume();
+          }}
+        >
+          Go on
+        </Button>
+      ) : null}
+    </div>
+  );
+}

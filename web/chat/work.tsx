@@ -1,0 +1,96 @@
+import { Collapsible } from '@base-ui/react/collapsible';
+import { ChevronRight } from 'lucide-react';
+import type { WireEntry } from '../api/types.ts';
+import { duration } from '../clock.ts';
+import { dataOf } from '../state/entries.ts';
+import type { Draft } from '../state/live-run.ts';
+import { Markdown } from '../ui/markdown.tsx';
+import { ActionCard } from './action-card.tsx';
+import { PlanPanel } from './plan-panel.tsx';
+
+export interface WorkProps {
+  readonly entries: readonly WireEntry[];
+  readonly drafts: readonly Draft[];
+  readonly progress: Readonly<Record<string, string>>;
+}
+
+/** What the agent did between question and answer, in order. Model calls are for the inspector. */
+export function Work({ entries, drafts, progress }: WorkProps) {
+  return (
+    <div className="work">
+      {entries.map((entry) => (
+        <WorkEntry key={entry.id} entry={entry} progress={progress[entry.id]} />
+      ))}
+      {drafts.map((draft) => (draft.kind === 'thinking' ? <Thinking key={draft.id} text={draft.text} isOpen /> : null))}
+    </div>
+  );
+}
+
+function WorkEntry({ entry, progress }: { readonly entry: WireEntry; readonly progress: string | undefined }) {
+  const action = dataOf(entry, 'action');
+  if (action !== undefined) return <ActionCard data={action} progress={progress} />;
+  const plan = dataOf(entry, 'plan');
+  if (plan !== undefined) return <PlanPanel title={entry.text} steps={plan.steps} source={plan.source} />;
+  const call = dataOf(entry, 'call');
+  if (call !== undefined) {
+    const failed = call.attempts.filter((one) => one.failure !== undefined && one.failure.class !== 'aborted');
+    return failed.map((one) => (
+      <p key={one.at} className="remark">
+        {one.model} did not answer: {one.failure?.message}
+      </p>
+    ));
+  }
+  switch (entry.role) {
+    case 'thinking':
+      return <Thinking text={entry.text} />;
+    case 'assistant':
+      return <Markdown text={entry.text} />;
+    case 'user':
+      return <p className="said-meanwhile">{entry.text}</p>;
+    case 'notice':
+      return dataOf(entry, 'notice')?.kind === 'restart' ? null : <p className="remark">{entry.text}</p>;
+    default:
+      return null;
+  }
+}
+
+function Thinking({ text, isOpen = false }: { readonly text: string; readonly isOpen?: boolean }) {
+  if (text.trim() === '') return null;
+  return (
+    <Collapsible.Root className="thinking" defaultOpen={isOpen}>
+      <Collapsible.Trigger className="thinking-head">
+        <ChevronRight className="fold-mark" size={14} aria-hidden />
+        {isOpen ? 'Thinking' : 'Thought'}
+      </Collapsible.Trigger>
+      <Collapsible.Panel className="thinking-body">{text}</Collapsible.Panel>
+    </Collapsible.Root>
+  );
+}
+
+/** The work of a finished turn in one line; everything on demand. */
+export function FoldedWork({ ms, ...work }: WorkProps & { readonly ms: number }) {
+  const actions = work.entries.flatMap((one) => dataOf(one, 'action') ?? []);
+  const isWorthALine = work.entries.some((one) => one.role !== 'call');
+  if (!isWorthALine) return null;
+  const failed = actions.filter((one) => one.observation?.outcome !== 'ok').length;
+  const names = [...new Set(actions.map((one) => one.name))];
+  const about =
+    actions.length === 0
+      ? 'Worked'
+      : names.length <= 2
+        ? `Used ${names.join(' and ')}${actions.length > names.length ? ` · ${actions.length} actions` : ''}`
+        : `Used ${names.length} tools · ${actions.length} actions`;
+  return (
+    <Collapsible.Root className="folded-work">
+      <Collapsible.Trigger className="folded-head">
+        <ChevronRight className="fold-mark" size={15} aria-hidden />
+        <span>{about}</span>
+        {failed === 0 ? null : <span className="folded-failed">{failed} without success</span>}
+        <span className="folded-time">{duration(ms)}</span>
+      </Collapsible.Trigger>
+      <Collapsible.Panel>
+        <Work {...work} />
+      </Collapsible.Panel>
+    </Collapsible.Root>
+  );
+}

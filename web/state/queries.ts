@@ -1,0 +1,46 @@
+import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { api } from '../api/calls.ts';
+import { ApiError } from '../api/http.ts';
+
+/** Lists are asked for anew while somebody looks at them. Milliseconds. */
+const REFRESH_MS = 4_000;
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      retry: (count, error) => count < 3 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+    },
+  },
+});
+
+export function useAgents() {
+  return useQuery({ queryKey: ['agents'], queryFn: api.agents, staleTime: 60_000 });
+}
+
+export function useRuns(q: string, archived: boolean) {
+  return useInfiniteQuery({
+    queryKey: ['runs', q, archived],
+    queryFn: ({ pageParam }) =>
+      api.runs({
+        limit: 50,
+        ...(q === '' ? {} : { q }),
+        ...(archived ? { archived: 'only' } : {}),
+        ...(pageParam === undefined ? {} : { cursor: pageParam }),
+      }),
+    initialPageParam: undefined as string | undefined, // the first page has none
+    getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: REFRESH_MS,
+    placeholderData: (before) => before,
+  });
+}
+
+export function useSnapshot(id: string) {
+  return useQuery({ queryKey: ['run', id], queryFn: () => api.run(id) });
+}
+
+/** Something about runs was changed from here: whoever shows them looks again. */
+export function runsChanged(): void {
+  void queries.invalidateQueries({ queryKey: ['runs'] });
+  void queries.invalidateQueries({ queryKey: ['run'] });
+}

@@ -1,0 +1,107 @@
+import { marked } from 'marked';
+import { memo, useMemo, type ComponentProps } from 'react';
+import ReactMarkdown, { type Options } from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import remend from 'remend';
+import { CopyButton } from './copy-button.tsx';
+import { useMath } from './math.ts';
+
+const GFM: NonNullable<Options['remarkPlugins']> = [remarkGfm];
+
+/**
+ * Markdown of a model: untrusted. HTML in it stays text, links to scripts lose their address, and no image is fetched.
+ *
+ * While it streams, what is not closed yet is closed, and only the block at the end is drawn anew.
+ */
+export const Markdown = memo(function Markdown({
+  text,
+  isStreaming = false,
+}: {
+  readonly text: string;
+  readonly isStreaming?: boolean;
+}) {
+  const blocks = useMemo(
+    () => (isStreaming ? marked.lexer(remend(text)).map((token) => token.raw) : [text]),
+    [text, isStreaming],
+  );
+  return (
+    <div className="markdown">
+      {blocks.map((block, index) => (
+        <Block key={index} text={block} />
+      ))}
+    </div>
+  );
+});
+
+const Block = memo(function Block({ text }: { readonly text: string }) {
+  const math = useMath(text);
+  return (
+    <ReactMarkdown
+      remarkPlugins={math === undefined ? GFM : [...GFM, math.remark]}
+      rehypePlugins={math === undefined ? [] : [math.rehype]}
+      components={components}
+    >
+      {text}
+    </ReactMarkdown>
+  );
+});
+
+type Plain<T extends keyof React.JSX.IntrinsicElements> = ComponentProps<T> & { node?: unknown };
+
+const components = {
+  // Headings of an answer stand below the page's own.
+  h1: 'h2',
+  h2: 'h3',
+  h3: 'h4',
+  h4: 'h5',
+  h5: 'h6',
+  h6: 'h6',
+  a: ({ href, children }: Plain<'a'>) => (
+    <a href={href} target="_blank" rel="noreferrer noopener nofollow">
+      {children}
+    </a>
+  ),
+  img: ({ src, alt }: Plain<'img'>) => (
+    <RemoteImage src={typeof src === 'string' ? src : undefined} alt={alt ?? 'image'} />
+  ),
+  table: ({ children }: Plain<'table'>) => (
+    <div className="table-frame" tabIndex={0} role="region" aria-label="Table">
+      <table>{children}</table>
+    </div>
+  ),
+  pre: ({ children }: Plain<'pre'>) => {
+    const text = textOf(children);
+    return (
+      <div className="code-frame">
+        <div className="code-copy">
+          <CopyButton text={text} label="Copy code" />
+        </div>
+        <pre tabIndex={0}>{children}</pre>
+      </div>
+    );
+  },
+} as const;
+
+/** What a model names as an image stays a link: fetching it would send what is in its address to whoever it names. */
+function RemoteImage({ src, alt }: { readonly src: string | undefined; readonly alt: string }) {
+  if (src?.startsWith('data:image/') === true) return <img src={src} alt={alt} />;
+  return (
+    <a className="remote-image" href={src} target="_blank" rel="noreferrer noopener nofollow">
+      {alt} (image at {hostOf(src)}, not loaded)
+    </a>
+  );
+}
+
+function hostOf(src: string | undefined): string {
+  return src !== undefined && URL.canParse(src) ? new URL(src).host : 'an unknown place';
+}
+
+function textOf(children: unknown): string {
+  if (typeof children === 'string') return children;
+  if (Array.isArray(children)) return children.map(textOf).join('');
+  if (typeof children === 'object' && children !== null && 'props' in children) {
+    const { props } = children as { props: { children?: unknown } }; // a React element
+    return textOf(props.children);
+  }
+  return '';
+}
