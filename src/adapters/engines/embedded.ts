@@ -45,20 +45,23 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
   const failed = new Map<string, { readonly failures: number; readonly retryAt: Instant }>();
   let slice: Slice | undefined;
   let stopped = false;
-  let alarm: { readonly at: Instant; readonly cancel: () => void } | undefined;
+  let alarm: { readonly at: Instant; readonly isAtOnce: boolean; readonly cancel: () => void } | undefined;
   let isLooking = false;
   let isLate = false;
   let unhear: () => void = () => undefined;
 
   /** One timer, for the earliest look that anybody wants. */
   function lookAt(at: Instant): void {
-    if (slice === undefined || stopped || (alarm !== undefined && alarm.at <= at)) return;
+    if (slice === undefined || stopped) return;
+    const now = clock.now();
+    // An alarm that is overdue waits for a clock that was set forward, and would ring too late.
+    if (alarm !== undefined && (alarm.isAtOnce || (alarm.at <= at && alarm.at > now))) return;
     alarm?.cancel();
     const ring = (): void => {
       alarm = undefined;
       void look();
     };
-    alarm = { at, cancel: clock.after(Math.max(0, at - clock.now()), ring) };
+    alarm = { at, isAtOnce: at <= now, cancel: clock.after(Math.max(0, at - now), ring) };
   }
 
   async function look(): Promise<void> {
