@@ -298,9 +298,13 @@ function deliveredBy(wait: Wait): Observation {
 function allowedNames(turn: Turn): ReadonlySet<string> {
   const masked = turn.current?.attempts.at(-1)?.request.allowed;
   if (turn.current?.attempts.at(-1)?.request.purpose === 'wrap_up') return new Set();
-  const names = turn.agent.tools.map((tool) => tool.name);
-  return new Set(masked === undefined ? names : names.filter((name) => masked.includes(name)));
+  let names = namesOf.get(turn.agent.tools);
+  if (names === undefined) namesOf.set(turn.agent.tools, (names = new Set(turn.agent.tools.map((tool) => tool.name))));
+  return masked === undefined ? names : new Set([...names].filter((name) => masked.includes(name)));
 }
+
+/** Collected once for a catalogue, which many actions of many turns share. */
+const namesOf = new WeakMap<Turn['agent']['tools'], ReadonlySet<string>>();
 
 function isLoop(turn: Turn, tool: Tool, argumentHash: string): boolean {
   const { maxRepeats } = turn.agent.limits;

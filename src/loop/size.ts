@@ -20,7 +20,7 @@ export function fit(
       error: { code: observation.error?.code ?? 'tool_failed', message: shorten(message, most) },
     };
   }
-  if (observation.value !== undefined) {
+  if (observation.value !== undefined && roughBytes(observation.value, most) > most) {
     const body = typeof observation.value === 'string' ? observation.value : canonicalJson(observation.value);
     // A character is at most three bytes, so most results need no count.
     if (body.length * 3 <= most || utf8Length(body) <= most) return fitParts(observation, most, store);
@@ -28,6 +28,21 @@ export function fit(
     return then(store(body), (ref) => ({ ...without(observation), value: shorten(body, most), size, ref }));
   }
   return fitParts(observation, most, store);
+}
+
+/**
+ * At least as many bytes as the JSON of a value takes, or as soon as it is clear, more than `most`: nearly every result is
+ * so small that its text need not be made to know it.
+ */
+function roughBytes(value: Json, most: number): number {
+  if (typeof value === 'string') return value.length * 6 + 2; // as if all had to be escaped
+  if (typeof value !== 'object' || value === null) return 25;
+  let bytes = 2;
+  for (const [key, item] of Object.entries<Json>(value)) {
+    bytes += key.length * 6 + 4 + roughBytes(item, most - bytes); // an array has its indices for keys
+    if (bytes > most) break;
+  }
+  return bytes;
 }
 
 function fitParts(
