@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { key, requiredKey } from './bundle-key.ts';
+import { key, refuse, requiredKey } from './bundle-key.ts';
 
 const text = z.string().min(1);
 
@@ -14,17 +14,39 @@ const header = z.strictObject({
   value: requiredKey(text, 'Its value, best from a variable.'),
 });
 
-const oauth = z.strictObject({
-  type: requiredKey(z.literal('oauth2'), 'OAuth 2, as the MCP specification has it: discovery, PKCE, refresh.'),
-  grant: key(
-    z.enum(['authorization_code', 'client_credentials']),
-    'Whose rights are used: of a person who signs in once, or of this app itself.',
-    { default: 'authorization_code' },
-  ),
-  client_id: key(text, 'The client as the authorization server knows it.', { otherwise: 'registered dynamically' }),
-  client_secret: key(text, 'Its secret, best from a variable.'),
-  scopes: key(z.array(text), 'Rights to ask for.', { otherwise: 'what the server asks for' }),
-});
+const oauth = z
+  .strictObject({
+    type: requiredKey(z.literal('oauth2'), 'OAuth 2, as the MCP specification has it: discovery, PKCE, refresh.'),
+    grant: key(
+      z.enum(['authorization_code', 'client_credentials']),
+      'Whose rights are used: of a person who signs in once, or of this app itself.',
+      { default: 'authorization_code' },
+    ),
+    client_id: key(text, 'The client as the authorization server knows it.', { otherwise: 'registered dynamically' }),
+    client_secret: key(text, 'Its secret, best from a variable.'),
+    issuer: key(
+      z.url({ protocol: /^https?$/ }),
+      'The authorization server that the client belongs to: no other one gets its secret.',
+    ),
+    scopes: key(z.array(text), 'Rights to ask for.', { otherwise: 'what the server asks for' }),
+  })
+  .superRefine(({ grant, client_id, client_secret, issuer }, context) => {
+    const isWhole = client_id !== undefined && client_secret !== undefined && issuer !== undefined;
+    if (grant === 'client_credentials' && !isWhole) {
+      const wanted = 'client_id, client_secret and issuer';
+      refuse(context, {
+        code: 'bundle_conflict',
+        found: 'the grant client_credentials without a whole client',
+        wanted,
+      });
+    } else if (client_secret !== undefined && issuer === undefined) {
+      refuse(context, {
+        code: 'bundle_conflict',
+        found: 'a client_secret without an issuer',
+        wanted: 'the issuer that it is for',
+      });
+    }
+  });
 
 const auth = z.discriminatedUnion('type', [bearer, header, oauth]).meta({ id: 'mcp_auth' });
 

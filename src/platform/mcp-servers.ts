@@ -7,6 +7,7 @@ import type { McpService } from '../domain/mcp.ts';
 import type { McpTools } from '../domain/inventory.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 import type { Clock, Logger, Tool } from '../kernel/ports.ts';
+import { ownAccess } from '../adapters/mcp/oauth.ts';
 import { checkOf, type RemoteTool } from '../adapters/mcp/remote-tool.ts';
 import { ONLY_WHEN_NAMED, ownName } from '../adapters/mcp/resources.ts';
 import { createMcpServer, type Listing, type McpServer } from '../adapters/mcp/server.ts';
@@ -36,6 +37,19 @@ export function createMcpServers({
   oauth,
 }: McpServersOptions): McpServers {
   const servers = new Map<string, McpServer>();
+  const own = new Map<string, TransportOptions['oauth']>();
+
+  /** Undefined for a server that asks for none. Throws where a person would have to sign in and nobody can. */
+  function accessOf(id: string, service: McpService): TransportOptions['oauth'] {
+    if (service.transport === 'stdio' || service.auth?.type !== 'oauth2') return undefined;
+    const given = oauth?.(id, service) ?? own.get(id);
+    if (given !== undefined) return given;
+    if (service.auth.grant !== 'client_credentials')
+      throw new Error('a person has to sign in first, and nobody can here');
+    const access = ownAccess(service.auth);
+    own.set(id, access);
+    return access;
+  }
 
   function serverOf(entry: McpTools): McpServer | undefined {
     const id = serverId(entry);
@@ -45,7 +59,7 @@ export function createMcpServers({
     if (server === undefined) {
       const inside =
         service.transport === 'stdio' ? { ...service, cwd: path.resolve(folder, service.cwd ?? '.') } : service;
-      const open = () => openTransport(inside, { folder, searchPath, oauth: oauth?.(id, inside) });
+      const open = () => openTransport(inside, { folder, searchPath, oauth: accessOf(id, inside) });
       server = createMcpServer({ id, service: inside, open, clock, logger });
       servers.set(id, server);
     }
