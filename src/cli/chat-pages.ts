@@ -25,7 +25,7 @@ export function helpPage({ colors, columns }: Look): string[] {
 
 /** The newest runs. */
 export async function runsPage(conversations: Conversations, { colors, columns }: Look): Promise<string[]> {
-  const rows = await conversations.list({ limit: 10 });
+  const rows = await conversations.list({ limit: 10, top: true });
   if (rows.length === 0) return [colors.dim('  No runs yet.')];
   return runTable(rows, { colors, columns: columns() - 2, now: systemClock.now() }).map((line) => `  ${line}`);
 }

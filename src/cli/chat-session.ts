@@ -1,6 +1,6 @@
 import { commandName } from './command-name.ts';
 import { systemClock } from '../base/clock.ts';
-import { openRequests, type Conversation } from '../domain/conversation.ts';
+import type { Conversation } from '../domain/conversation.ts';
 import { emptyTimeline, project } from '../domain/timeline.ts';
 import type { Message } from '../platform/conversations.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -237,8 +237,11 @@ class ChatSession {
     for (;;) {
       const conversation = await platform.conversations.drive(id);
       await platform.bus.settled();
-      if (conversation.turn === undefined || openRequests(conversation.turn).length === 0) return;
-      if (!(await this.#ask(conversation))) {
+      if (conversation.turn === undefined) return;
+      const asking = await platform.conversations.asking(id);
+      if (asking.length === 0) return;
+      for (const one of asking) {
+        if (await this.#ask(one)) continue;
         this.#say('It still waits. /resume asks again; a message takes the place of the answer.');
         return;
       }

@@ -20,6 +20,8 @@ export interface DriveOptions {
 
 export interface Driven {
   readonly conversation: Conversation;
+  /** What of it, and of the runs below it, waits for a person. */
+  readonly asking?: readonly Conversation[];
   /** Set where the run did not come to its own end. */
   readonly cut?: Extract<Outcome, 'timeout' | 'interrupted' | 'terminated' | 'hangup'>;
   /** Another process has the run and goes on with it: this one only waited, and changed nothing. */
@@ -109,7 +111,11 @@ export async function driveRun(
         await conversations.resume(id, 'local');
         continue;
       }
-      if (cut !== undefined || conversation.turn === undefined || !(await onWaiting(conversation))) return;
+      if (cut !== undefined || conversation.turn === undefined) return;
+      // Runs below ask through this one. Where nobody asks, it waits for work outside.
+      const asking = await conversations.asking(id);
+      for (const one of asking) if (!(await onWaiting(one))) return;
+      if (asking.length === 0) return;
     }
   })();
   try {
@@ -120,7 +126,7 @@ export async function driveRun(
     const last =
       conversation.turn === undefined && conversation.inbox.length === 0 ? conversation.turns.at(-1) : undefined;
     const isOver = last?.end !== undefined && last.end.status !== 'stopped';
-    if (cut === undefined || isOver) return { conversation };
+    if (cut === undefined || isOver) return { conversation, asking: await conversations.asking(id) };
     return { conversation, cut, ...(isBusy && { isElsewhere: true }) };
   } finally {
     off();

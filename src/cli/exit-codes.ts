@@ -11,7 +11,7 @@ export const EXIT_CODES = {
   usage: { code: 2, about: 'the command line, the bundle or a name in them is wrong; nothing was run' },
   limit: { code: 3, about: 'the run reached a limit, such as its number of model calls' },
   denied: { code: 4, about: 'a gate or a person refused: the answer, a model call or the plan' },
-  waiting: { code: 5, about: 'the run waits for a person; `treadle resume` goes on' },
+  waiting: { code: 5, about: 'the run waits for a person or for work outside; `treadle resume` goes on' },
   stopped: { code: 6, about: 'somebody else stopped the run; `treadle resume` goes on' },
   unreachable: { code: 69, about: 'the server cannot be reached, or cannot answer just now; try again later' },
   bug: { code: 70, about: 'a fault of Treadle itself' },
@@ -36,7 +36,7 @@ export function exitCodeTable(): string {
 export function outcomeOf(conversation: Conversation): Outcome {
   const status = statusOf(conversation);
   const kind = statusKind(status);
-  if (kind === 'waiting_for_person') return 'waiting';
+  if (kind === 'waiting_for_person' || kind === 'waiting_for_work') return 'waiting';
   const end = conversation.turn === undefined ? conversation.turns.at(-1)?.end : undefined;
   return end === undefined ? 'error' : endOutcome(end);
 }

@@ -98,7 +98,7 @@ const MOST_MATCHES = 5;
 /** The run that `last`, an id or the beginning of one stands for. Throws `conversation_unknown` and `usage`. */
 export async function findRun(log: Pick<Log, 'find' | 'list'>, named: string): Promise<ConversationRow> {
   if (named === 'last') {
-    const [newest] = await log.list({ limit: 1 });
+    const [newest] = await log.list({ limit: 1, top: true });
     if (newest !== undefined) return newest;
     throw new TreadleError('conversation_unknown', {
       found: 'an empty log',
@@ -110,8 +110,11 @@ export async function findRun(log: Pick<Log, 'find' | 'list'>, named: string): P
   if (exact !== undefined) return exact;
   const matches: ConversationRow[] = [];
   for (let before: ConversationRow | undefined; matches.length < MOST_MATCHES;) {
-    const page: readonly ConversationRow[] = await log.list({ limit: PAGE, before });
-    matches.push(...page.filter((row) => row.id.startsWith(named) || row.id.startsWith(`run_${named}`)));
+    // A run below another one has that one's id and more: it is meant only where that is said.
+    const top = named.includes('.') ? undefined : true;
+    const page: readonly ConversationRow[] = await log.list({ limit: PAGE, before, top });
+    const begins = (id: string): boolean => [named, `run_${named}`].some((one) => id.startsWith(one));
+    matches.push(...page.filter(({ id }) => begins(id) || begins(shortId(id))));
     before = page.at(-1);
     if (page.length < PAGE) break;
   }
@@ -133,7 +136,8 @@ export async function findRun(log: Pick<Log, 'find' | 'list'>, named: string): P
 
 /** Characters of an id that are shown where people choose: enough to be the only ones of a log. */
 export function shortId(id: string): string {
-  return id.slice(0, 'run_'.length + 8);
+  const below = id.indexOf('.');
+  return id.slice(0, 'run_'.length + 8) + (below < 0 ? '' : id.slice(below));
 }
 
 function line(level: string) {

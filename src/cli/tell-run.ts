@@ -19,7 +19,11 @@ export interface TellOptions {
 }
 
 /** Prints how a run came out, for people or for programs, and says the same as an exit code. */
-export function tell({ terminal }: Context, { conversation, cut, isElsewhere }: Driven, options: TellOptions): Outcome {
+export function tell(
+  { terminal }: Context,
+  { conversation, asking, cut, isElsewhere }: Driven,
+  options: TellOptions,
+): Outcome {
   const outcome = cut ?? outcomeOf(conversation);
   const turn = conversation.turn ?? conversation.turns.at(-1);
   const answer = conversation.turn === undefined ? turn?.output : undefined;
@@ -39,7 +43,7 @@ export function tell({ terminal }: Context, { conversation, cut, isElsewhere }: 
   const { errColors: colors, columns } = terminal;
   const lines =
     outcome === 'waiting'
-      ? waitingLines(conversation, { data: options.data, colors, columns })
+      ? waitingLines(conversation, asking ?? [conversation], { data: options.data, colors, columns })
       : troubleLines(conversation, turn, cut, error, options);
   terminal.err.write(lines.map((line) => `${line}\n`).join(''));
   return outcome;

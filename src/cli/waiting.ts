@@ -5,21 +5,28 @@ import { shortId } from './open.ts';
 import type { Colors } from './terminal.ts';
 import { harmless } from './text.ts';
 
-/** What a run waits for, and the commands that go on. */
+interface WaitingOptions {
+  readonly data: string | undefined;
+  readonly colors: Colors;
+  readonly columns: () => number;
+}
+
+/** What a run waits for, and the commands that go on. `asking`: it, and the runs below it, as far as they ask a person. */
 export function waitingLines(
-  conversation: Conversation,
-  {
-    data,
-    colors,
-    columns,
-  }: { readonly data: string | undefined; readonly colors: Colors; readonly columns: () => number },
-): string[] {
-  const { turn, id } = conversation;
+  { id }: Conversation,
+  asking: readonly Conversation[],
+  options: WaitingOptions,
+): readonly string[] {
+  if (asking.length > 0) return asking.flatMap((one) => askingLines(one, options));
+  return [`Run ${id} waits for work outside. Once that has ended, go on with`, `  ${resume(id, options)}`];
+}
+
+function askingLines({ turn, id }: Conversation, options: WaitingOptions): readonly string[] {
   if (turn === undefined) return [];
   const requests = openRequests(turn);
-  const command = `${commandName()} resume ${shortId(id)}${data === undefined ? '' : ` --data ${quoted(data)}`}`;
+  const command = resume(id, options);
   const lines = [`Run ${id} waits for a person:`, ''];
-  for (const request of requests) lines.push(...questionLines(questionOf(request, turn), { colors, columns }), '');
+  for (const request of requests) lines.push(...questionLines(questionOf(request, turn), options), '');
   lines.push('Go on with');
   for (const { request, kind, choices } of requests) {
     if (kind === 'input')
@@ -27,6 +34,10 @@ export function waitingLines(
     else lines.push(`  ${command} --allow ${request}`, `  ${command} --reject ${request} --note "why not"`);
   }
   return lines;
+}
+
+function resume(id: string, { data }: WaitingOptions): string {
+  return `${commandName()} resume ${shortId(id)}${data === undefined ? '' : ` --data ${quoted(data)}`}`;
 }
 
 export function quoted(text: string): string {

@@ -71,6 +71,8 @@ export interface ListQuery {
   readonly parent?: string | undefined;
   /** Every run below this one, children of children included. */
   readonly root?: string | undefined;
+  /** Only runs that no other run has begun. */
+  readonly top?: true | undefined;
   readonly bundles?: readonly string[] | undefined;
 }
 

@@ -1,8 +1,9 @@
 import { TreadleError } from '../base/errors.ts';
-import { isResumable, type Conversation } from '../domain/conversation.ts';
+import { isResumable, openRequests, type Conversation } from '../domain/conversation.ts';
 import type { Fact } from '../domain/event.ts';
 import type { RunLimits } from '../domain/run.ts';
 import type { ConversationMeta, ConversationRow, Log } from '../kernel/ports.ts';
+import { childIdOf } from '../loop/delegate.ts';
 import type { LoopPorts } from '../loop/work.ts';
 import { checkedAnswer, type Answer } from './answers.ts';
 import { checkedMessage, type Message } from './messages.ts';
@@ -24,6 +25,8 @@ export interface Conversations {
   say(id: string, message: Message): Promise<Fact>;
   /** Drives until the turn ends or waits for a person. What happens on the way comes over the bus. */
   drive(id: string, options?: DriveOptions): Promise<Conversation>;
+  /** This run and those below it, as far as they ask a person something now. */
+  asking(id: string): Promise<readonly Conversation[]>;
   /** Puts an answer on record, once. Throws `request_unknown`, `request_answered` or `answer_invalid`. */
   answer(id: string, answer: Answer): Promise<void>;
   /**
@@ -54,6 +57,9 @@ export interface ConversationsOptions {
   /** Checks an agent's name and gives the default for none. */
   readonly agentNamed: (name: string | undefined) => string;
 }
+
+/** Runs below one that are looked at for questions. */
+const MOST_BELOW = 200;
 
 export function createConversations({ ports, worker, bundle, agentNamed }: ConversationsOptions): Conversations {
   const { log, bus, clock, ids } = ports;
@@ -97,6 +103,13 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
       return post(id, { type: 'io.input', payload, key: message.key });
     },
     drive: async (id, options) => worker.drive(await find(id), options),
+    async asking(id) {
+      const row = await find(id);
+      const below = await log.list({ root: row.root ?? id, limit: MOST_BELOW, archived: 'any' });
+      const ids = [id, ...below.map((one) => one.id).filter((one) => one.startsWith(childIdOf(id, '')))];
+      const all = await Promise.all(ids.map(folded));
+      return all.filter(({ turn }) => turn !== undefined && openRequests(turn).length > 0);
+    },
     async answer(id, answer) {
       const conversation = await folded(id);
       const payload = checkedAnswer(conversation, answer, ports.agents);

@@ -1,7 +1,7 @@
 import { retryDelayMs } from '../adapters/engines/embedded.ts';
 import { TreadleError } from '../base/errors.ts';
 import { Stop } from '../base/stop.ts';
-import type { Conversation } from '../domain/conversation.ts';
+import { openWaits, type Conversation } from '../domain/conversation.ts';
 import { statusOf, wakeAt } from '../domain/run.ts';
 import { statusKind } from '../domain/status.ts';
 import type { ConversationMeta, Lease, ReleaseOptions, SliceControl, SliceEnd } from '../kernel/ports.ts';
@@ -21,6 +21,9 @@ export interface Worker {
    * Takes the conversation, drives it until it rests, lets go. A second call while one is under way joins it and drives
    * once more afterwards, so that nothing said in between is missed. While another process has it, waits for up to
    * `waitMs` (not at all), then rejects with `conversation_busy`.
+   *
+   * Runs below that it waits for are driven too, and so is the one above when this run has ended: a program that drives
+   * needs no engine.
    */
   drive(meta: ConversationMeta, options?: DriveOptions): Promise<Conversation>;
   /**
@@ -147,8 +150,55 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
     return mine;
   }
 
+  /** Drives a run and those below it that it waits for, until none of them gets on. */
+  async function driveDown(meta: ConversationMeta, options: DriveOptions): Promise<Conversation> {
+    const below = new Set<Promise<unknown>>();
+    try {
+      for (;;) {
+        const conversation = await join(meta, options);
+        const children = childrenOf(conversation);
+        if (children.length === 0) return conversation;
+        let moved: () => void = () => undefined;
+        const move = new Promise<void>((resolve) => (moved = resolve));
+        const unwatch = ports.log.watch(meta.id, moved);
+        // A stop of this run is seen at once, while those below still work.
+        const work = Promise.all(children.map(driveChild));
+        below.add(work);
+        await Promise.race([work, move]);
+        unwatch();
+        const head = (await ports.log.find(meta.id))?.head;
+        if (head === undefined || head === conversation.head) return conversation;
+      }
+    } finally {
+      await Promise.allSettled(below);
+    }
+  }
+
+  async function driveChild(id: string): Promise<void> {
+    const meta = await ports.log.find(id);
+    if (meta === undefined) return;
+    try {
+      await driveDown(meta, {});
+    } catch (error) {
+      if (!TreadleError.is(error) || error.code !== 'conversation_busy') throw error; // another process gets on with it
+    }
+  }
+
+  /** A run that was begun by another one and has ended: that one goes on, and those above it. */
+  async function driveUp(meta: ConversationMeta, { turn }: Conversation): Promise<void> {
+    if (turn !== undefined || meta.parent === undefined) return;
+    const parent = await ports.log.find(meta.parent.id);
+    if (parent === undefined || underway.has(parent.id)) return;
+    await driveChild(parent.id);
+    await driveUp(parent, await read(ports.log, parent, known.get(parent.id)));
+  }
+
   return {
-    drive: (meta, options = {}) => join(meta, options),
+    async drive(meta, options = {}) {
+      const conversation = await driveDown(meta, options);
+      await driveUp(meta, conversation);
+      return conversation;
+    },
     async slice(meta, control) {
       if (underway.has(meta.id)) return 'idle'; // its end says whether there is more
       try {
@@ -189,6 +239,12 @@ const KNOWN_MAX = 256;
 interface SliceOptions {
   readonly budget?: Budget;
   readonly control?: SliceControl;
+}
+
+/** Runs that open actions wait for. */
+function childrenOf({ turn }: Conversation): readonly string[] {
+  const waits = turn === undefined ? [] : openWaits(turn);
+  return waits.flatMap((one) => (one.kind === 'subagent' ? [one.conversation] : []));
 }
 
 function endOf(conversation: Conversation): SliceEnd {

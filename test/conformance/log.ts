@@ -156,6 +156,7 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
       await log.create(aConversation('o1', { bundle: 'other@1' }));
       assert.equal(await idsOf(log, { parent: 'c1' }), 'k1');
       assert.equal(await idsOf(log, { root: 'c1' }), 'k2 k1');
+      assert.equal(await idsOf(log, { top: true }), 'o1 c1');
       assert.equal(await idsOf(log, { root: 'c1', parent: 'k1', agent: 'desk' }), 'k2');
       assert.equal(await idsOf(log, { bundles: ['other@1', 'third'] }), 'o1');
       assert.equal(await idsOf(log, { bundles: [] }), '');

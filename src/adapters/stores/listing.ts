@@ -15,12 +15,13 @@ export function folded(text: string): string {
 }
 
 export function isListed(row: ConversationRow, query: ListQuery): boolean {
-  const { before, userId, tenant, agent, status, q, archived, parent, root, bundles } = query;
+  const { before, userId, tenant, agent, status, q, archived, parent, root, top, bundles } = query;
   if (userId !== undefined && row.userId !== userId) return false;
   if (tenant !== undefined && row.tenant !== tenant) return false;
   if (agent !== undefined && row.agent !== agent) return false;
   if (parent !== undefined && row.parent?.id !== parent) return false;
   if (root !== undefined && row.root !== root) return false;
+  if (top === true && row.parent !== undefined) return false;
   if (status !== undefined && !status.includes(row.status)) return false;
   if (bundles !== undefined && !bundles.includes(row.bundle)) return false;
   if (archived !== 'any' && (row.archivedAt !== undefined) !== (archived === 'only')) return false;

@@ -24,7 +24,7 @@ export async function list({ terminal, environment }: Context, options: ListOpti
   const status = options.status === undefined ? undefined : parseStatus(options.status);
   const { log, file = '' } = await openLog({ data: options.data, environment });
   try {
-    const rows = await log.list({ limit, status });
+    const rows = await log.list({ limit, status, top: true });
     const print = (lines: readonly string[]): void =>
       void terminal.out.write(lines.map((line) => `${line}\n`).join(''));
     if (options.json === true) print([JSON.stringify(rows)]);

@@ -52,8 +52,11 @@ export async function resume(context: Context, named: string, options: ResumeOpt
   try {
     const { conversations } = platform;
     const conversation = await conversations.read(row.id);
-    const answers = answersOf(conversation, options);
-    for (const answer of answers) await conversations.answer(row.id, answer);
+    // Where only one run below it asks, an answer is meant for that one.
+    const [only, ...others] = await conversations.asking(row.id);
+    const asked = only !== undefined && others.length === 0 ? only : conversation;
+    const answers = answersOf(asked, options);
+    for (const answer of answers) await conversations.answer(asked.id, answer);
     await goOn(conversations, conversation, answers.length > 0, options.text);
     const driven = await watchRun(context, platform, row.id, {
       policy,
