@@ -135,17 +135,15 @@ export function createStreams(
         })
         .finally(() => {
           remove(stream);
-          if (outgoing.writableEnded) return;
-          outgoing.uncork(); // what is gathered is lost where the end comes first
-          outgoing.end();
+          finish(outgoing);
         });
       return RESPONSE_ALREADY_SENT;
     },
     count: () => streams.size,
     close() {
-      for (const stream of [...streams]) {
-        stream.stop.abort();
-        stream.outgoing.end();
+      for (const { stop, outgoing } of [...streams]) {
+        stop.abort();
+        finish(outgoing);
       }
     },
   };
@@ -165,6 +163,12 @@ function gathered(outgoing: ServerResponse): (text: string) => boolean {
     }
     return outgoing.write(text);
   };
+}
+
+function finish(outgoing: ServerResponse): void {
+  if (outgoing.writableEnded) return;
+  outgoing.uncork(); // what is gathered is lost where the end comes first
+  outgoing.end();
 }
 
 function drained(outgoing: ServerResponse): Promise<void> {

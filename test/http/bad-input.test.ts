@@ -193,7 +193,7 @@ function failing(): { readonly log: Log; fail: (code: ErrorCode | undefined) => 
     (...given: never[]): unknown => {
       if (failure !== undefined && !['close', 'watch', 'release', 'onWork', 'ready'].includes(name))
         throw new TreadleError(failure, { place: '/var/secret/treadle.db', found: 'trouble', hint: 'look' });
-      return (method)(...given);
+      return method(...given);
     },
   ]);
   return { log: Object.fromEntries(methods) as Log, fail: (code) => (failure = code) };
