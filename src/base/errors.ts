@@ -54,6 +54,7 @@ export const ERROR_CODES = {
   selection_unavailable: 'The choices of users cannot be read or written at the moment.',
   selection_conflict: 'Somebody else changes the same choices all the time.',
   address_unavailable: 'The server cannot listen at this address.',
+  budgets_invalid: 'A file of budgets cannot be read, or holds something that is not one.',
   usage: 'The command line has an unknown option, a missing argument or a value out of range.',
   timeout: 'The work did not finish within the time it was given.',
 } as const satisfies Record<string, string>;

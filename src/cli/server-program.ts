@@ -38,6 +38,7 @@ export function addServer(
     .option('--public-url <url>', 'how others call this server, where a proxy stands before it')
     .option('--cors <origin...>', 'pages of other sites that may call it')
     .option('--rate <number>', 'requests a second for each key; 0 for no limit (default: 200)')
+    .option('--budgets <file>', 'what users and tenants may spend a day and a month, as YAML or JSON')
     .option('--drain <time>', 'how long running work may go on after a signal (default: 10s)')
     .option('--oidc-issuer <url>', 'also let in who has a token of this OpenID Connect issuer')
     .option('--oidc-audience <name>', 'what such a token calls this server')

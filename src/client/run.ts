@@ -50,8 +50,8 @@ export interface Run extends AsyncIterable<RunEvent> {
   steer(content: string, options?: SayOptions): Promise<Snapshot>;
   /** Asks the run and all runs below it to stop. */
   stop(options?: ChangeOptions): Promise<Snapshot>;
-  /** Opens the stopped turn again. */
-  resume(options?: ChangeOptions): Promise<Snapshot>;
+  /** Opens the turn again that was stopped or that a limit ended. Limits that are given stand from now on. */
+  resume(options?: ChangeOptions & { readonly limits?: Snapshot['limits'] | undefined }): Promise<Snapshot>;
   /** A new run whose past is a copy of this one's, up to the entry `at`. */
   fork(options?: ChangeOptions & { readonly at?: string | undefined }): Promise<Run>;
   /** Out of the lists, or back into them. */
@@ -122,7 +122,7 @@ export function createRun(id: string, options: RunOptions): Run {
     say: (content, given) => say('followup', content, given),
     steer: (content, given) => say('steer', content, given),
     stop: (given) => moved('stop', {}, given),
-    resume: (given) => moved('resume', {}, given),
+    resume: (given) => moved('resume', given?.limits === undefined ? {} : { limits: given.limits }, given),
     async fork(given = {}) {
       const body = given.at === undefined ? {} : { at: given.at };
       const copy = asSnapshot(await change('fork', body, given));

@@ -170,7 +170,7 @@ test('a run ends at its budget of tokens, says so, and goes on once it is raised
     limits1,
     script: { replies: [{ ...look, usage: { input: 1_500, output: 20 } }], repeat: true },
   });
-  const { house, ledger, meter } = shop;
+  const { house, ledger } = shop;
   await shop.ask('go');
   assert.deepEqual(await endOf(house), ['error', 'limit', 'max_tokens']);
   const spent = ledger.spent(accountOfRun('c1'), '');
@@ -179,8 +179,7 @@ test('a run ends at its budget of tokens, says so, and goes on once it is raised
     (await lastOf(house, 'gate.verdict'))?.reason ?? '',
     /^the run's budget is 5000 tokens: \d+ spent; the next call may need \d+$/,
   );
-  const payer = await meter.tree.payer('c1');
-  Object.assign(payer?.meta.limits ?? {}, { maxTokens: 10_000 });
+  await house.post({ type: 'limits.changed', payload: { limits: { maxTokens: 10_000 }, by: 'ana' } });
   await house.post({ type: 'cancel.resume', payload: { by: 'ana' } });
   const { turns } = await shop.clock.until(house.drive());
   assert.equal(turns.length, 1);

@@ -269,7 +269,7 @@ test('tokens are counted from the logs where there is no ledger, and money is un
       assert.deepEqual([ended.usage, 'cost' in ended], [{ input: 10, output: 3 }, false]);
     }
     assert.deepEqual(await host.runs.usage(ana, { by: 'model' }), [
-      { key: 'scripted scripted', calls: 2, usage: { input: 20, output: 6 } },
+      { key: 'scripted/scripted', calls: 2, usage: { input: 20, output: 6 } },
     ]);
     assert.deepEqual(await host.runs.usage(aCaller({ userId: 'bo' }), { by: 'user' }), []);
     await assert.rejects(host.runs.usage(ana, { by: 'day', from: 'yesterday' }), { code: 'invalid_request' });

@@ -46,9 +46,9 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DE
 const COUNTED_MS = 5_000;
 
 export function createFigures({ clock, logger, version }: FiguresOptions): Figures {
-  const registry = new Registry();
-  const registers = [registry];
-  collectDefaultMetrics({ register: registry, prefix: 'treadle_' });
+  const book = new Registry();
+  const registers = [book];
+  collectDefaultMetrics({ register: book, prefix: 'treadle_' });
   let sources: FigureSources | undefined;
   let counted:
     { readonly at: Instant; readonly counts: Promise<Awaited<ReturnType<FigureSources['counts']>>> } | undefined;
@@ -152,10 +152,10 @@ export function createFigures({ clock, logger, version }: FiguresOptions): Figur
       readers.set(open);
     },
     async read() {
-      return { contentType: registry.contentType, text: await registry.metrics() };
+      return { contentType: book.contentType, text: await book.metrics() };
     },
     close() {
-      registry.clear();
+      book.clear();
     },
   };
 }

@@ -9,8 +9,11 @@ import { pageFolder } from '../../http/page.ts';
 import { startServer, type TreadleServer } from '../../http/server.ts';
 import type { ControlStore } from '../../kernel/stores.ts';
 import { createHost, type Host } from '../../platform/host.ts';
+import { CONTROL_FILE } from '../../platform/data-folder.ts';
+import { readBudgets } from '../../platform/metering/read-budgets.ts';
 import { removeServerFile, writeServerFile } from '../../platform/server-file.ts';
 import { openLogger } from '../../platform/open-logger.ts';
+import { startMeasures, type StartedMeasures } from '../../platform/start-measures.ts';
 import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
 import { EXIT_CODES, type Outcome } from '../exit-codes.ts';
@@ -25,6 +28,7 @@ export interface ServeOptions {
   readonly publicUrl?: string;
   readonly cors?: readonly string[];
   readonly rate?: string;
+  readonly budgets?: string;
   readonly drain?: string;
   readonly oidcIssuer?: string;
   readonly oidcAudience?: string;
@@ -59,12 +63,14 @@ export async function serve(
   let control: ControlStore | undefined;
   let host: Host | undefined;
   let server: TreadleServer | undefined;
+  let measured: StartedMeasures | undefined;
   const folder = file === undefined ? undefined : path.dirname(file);
   const close = async (drainMs: number): Promise<void> => {
     if (folder !== undefined && server !== undefined) removeServerFile(folder, process.pid);
     await server?.close({ drainMs });
     await host?.close({ drainMs });
     if (host === undefined) await log.close();
+    await measured?.stop();
     await control?.close();
   };
   try {
@@ -74,7 +80,13 @@ export async function serve(
         : (await openControl(options.data, environment)).control;
     const page = pageFolder();
     const secret = await control.secret('cursors');
-    host = await createHost({ bundles, log, secret, environment, logger, selections: control });
+    measured = await startMeasures({
+      ...{ environment, log, logger, version, clock: systemClock, ids: randomIds },
+      file: folder === undefined ? undefined : path.join(folder, CONTROL_FILE),
+      budgets: options.budgets === undefined ? undefined : readBudgets(options.budgets),
+    });
+    const { measures, figures } = measured;
+    host = await createHost({ bundles, log, secret, environment, logger, selections: control, measures });
     server = await startServer({
       ...settings,
       host,
@@ -85,7 +97,9 @@ export async function serve(
       clock: systemClock,
       ids: randomIds,
       check: () => log.list({ limit: 1 }),
+      figures,
     });
+    await measured.watch(host);
     await host.start();
     if (folder !== undefined) writeServerFile(folder, { url: server.url, pid: process.pid });
     const told = { url: server.url, agents: host.agents().map(({ name }) => name), file };

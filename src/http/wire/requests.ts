@@ -186,6 +186,16 @@ export const usageQuery = z.strictObject({
 });
 export const usageReply = z
   .object({
-    rows: z.array(z.object({ key: z.string(), calls: z.int(), usage: tokens, cost: cost.optional() })),
+    rows: z.array(
+      z.object({
+        key: z.string(),
+        calls: z.int(),
+        usage: tokens,
+        cost: cost.optional().meta({ description: 'Absent when any part of it is unknown.' }),
+        knownCost: cost.optional().meta({ description: 'What is known of the cost.' }),
+        unpriced: z.int().optional().meta({ description: 'Calls of models without a known price.' }),
+        unreported: z.int().optional().meta({ description: 'Calls that may have been billed and were not reported.' }),
+      }),
+    ),
   })
   .meta({ id: 'UsageRows' });

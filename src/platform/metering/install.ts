@@ -37,7 +37,7 @@ export function installMetering({
 }: InstallMeteringOptions): () => void {
   const prices = pricesOf(bundle);
   const detach = meter.attach(bus, prices);
-  const limits = createLimitsReader(meter.tree);
+  const limits = createLimitsReader(meter.tree, meter.log);
   const gate = install(budgetGate({ meter, prices, limits, budgets, owner }), {}, { bus, clock, logger });
   return () => {
     gate.uninstall();

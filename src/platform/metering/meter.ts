@@ -26,6 +26,7 @@ export interface Pending {
 export interface Meter {
   readonly ledger: Ledger;
   readonly tree: RunTree;
+  readonly log: Pick<Log, 'read'>;
   /** Counts what is delivered from now on. The returned function ends it. */
   attach(bus: Pick<Bus, 'on'>, prices: PriceList): () => void;
   /**
@@ -192,6 +193,7 @@ export function createMeter({ ledger, log, clock, logger }: MeterOptions): Meter
   return {
     ledger,
     tree,
+    log,
     attach(bus, prices) {
       const listen = (fact: Fact): MaybePromise<void> => hear(fact, prices);
       const options = { source: 'meter', patient: true };

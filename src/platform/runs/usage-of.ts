@@ -14,7 +14,16 @@ export async function usage(ports: RunsPorts, caller: Caller, query: UsageQuery)
   for (const place of ['from', 'to'] as const) checkDay(place, query[place]);
   const userId = caller.scopes.has('admin') ? undefined : caller.userId;
   const { tenant } = caller;
-  if (ports.ledger !== undefined) return ports.ledger.sum({ ...query, tenant, userId });
+  if (ports.ledger !== undefined) {
+    const rows = await ports.ledger.sum({ ...query, tenant, userId });
+    return rows.map(({ key, calls, usage: tokens, cost, knownCost, unpriced, unreported }) => ({
+      ...{ key, calls, usage: tokens },
+      ...(cost !== undefined && { cost }),
+      ...(knownCost !== undefined && { knownCost }),
+      ...(unpriced !== undefined && { unpriced }),
+      ...(unreported !== undefined && { unreported }),
+    }));
+  }
   return counted(ports, { ...query, tenant, userId });
 }
 
@@ -34,7 +43,7 @@ async function counted(
     for (let after = 0; ;) {
       const page = await log.read(row.id, after, PAGE);
       for (const fact of page) {
-        if (fact.type === 'llm.request') model = `${fact.payload.model.provider} ${fact.payload.model.model}`;
+        if (fact.type === 'llm.request') model = `${fact.payload.model.provider}/${fact.payload.model.model}`;
         if (fact.type !== 'llm.response') continue;
         const day = isoTime(fact.at).slice(0, 10);
         if ((from !== undefined && day < from) || (to !== undefined && day > to)) continue;

@@ -17,6 +17,10 @@ export interface UsageRow {
   readonly usage: Usage;
   /** Absent when any part of it is unknown. */
   readonly cost?: Cost;
+  /** What is known of it; and the calls whose model has no known price, and of which nothing was reported. */
+  readonly knownCost?: Cost;
+  readonly unpriced?: number;
+  readonly unreported?: number;
 }
 
 /** What was spent, by model call. Where there is none, tokens are counted from the logs and money is unknown. */
