@@ -1,17 +1,8 @@
 import type { Instant } from '../base/clock.ts';
 import { openActions, openRequests, openWaits, type ActionState, type Conversation } from './conversation.ts';
 import type { RunStatus } from './status.ts';
-import type { RunLimits } from './run-limits.ts';
 
 export type { RunLimits } from './run-limits.ts';
-
-/** What a run may use: as its log says, else as it was created. */
-export function limitsOf(
-  created: { readonly limits?: RunLimits | undefined },
-  { limits }: Pick<Conversation, 'limits'>,
-): RunLimits {
-  return Object.keys(limits).length > 0 ? limits : (created.limits ?? {});
-}
 
 /** What a run says of itself from outside: a fold, so that it cannot disagree with the log. */
 export function statusOf(conversation: Conversation): RunStatus {

@@ -1,6 +1,5 @@
 import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import type { Conversation } from '../../domain/conversation.ts';
-import { limitsOf } from '../../domain/run.ts';
 import type { RunLimits } from '../../domain/run-limits.ts';
 import type { Log } from '../../kernel/ports.ts';
 import { BoundedMap } from '../bounded-map.ts';
@@ -51,9 +50,8 @@ export function createLimitsReader(tree: RunTree, log: Pick<Log, 'read'>): Limit
   }
 
   return {
-    read({ runs, meta }, conversation) {
+    read({ runs }, { limits }) {
       const [own = '', ...ids] = runs;
-      const limits = limitsOf(meta, conversation);
       return ids.length === 0 ? (id) => (id === own ? limits : undefined) : readAll(own, limits, ids);
     },
   };

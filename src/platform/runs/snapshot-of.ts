@@ -1,4 +1,3 @@
-import { limitsOf } from '../../domain/run.ts';
 import { isoTime } from '../../base/clock.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import type { RunLimits } from '../../domain/run.ts';
