@@ -55,7 +55,10 @@ function aShop(options: ShopOptions = {}): Shop {
   const log = options.log ?? createMemoryLog({ clock });
   const ledger = options.ledger ?? createMemoryLedger({ clock });
   const meter = createMeter({ ledger, log, clock, logger });
-  void log.create(aMeta('c1', options.limits1 === undefined ? {} : { limits: options.limits1 }));
+  void log.create(aMeta('c1'));
+  if (options.limits1 !== undefined) {
+    void log.post('c1', { type: 'limits.changed', payload: { limits: options.limits1, by: 'ana' } });
+  }
   const house = aHouse({
     script: [look, done],
     tools: [aTool('look', () => 'seen', { repeatable: true })],
