@@ -2,6 +2,8 @@ import { Argument, Command, Option } from 'commander';
 import type { Context } from './context.ts';
 import type { ChatOptions } from './commands/chat.ts';
 import type { CheckOptions } from './commands/check.ts';
+import type { ExplainOptions } from './commands/explain.ts';
+import type { PlanOptions } from './commands/plan.ts';
 import type { ListOptions } from './commands/list.ts';
 import type { ResumeOptions } from './commands/resume.ts';
 import type { RunOptions } from './commands/run.ts';
@@ -147,6 +149,33 @@ export function createProgram(context: Context, version: string, finish: Finish)
     .action(async (files: string[], options: CheckOptions) => {
       const { check } = await import('./commands/check.ts');
       finish(await check(context, files, options));
+    });
+
+  add(program, 'explain', 'print every setting of an agent with the place it comes from', [
+    'treadle explain agents/desk.yaml',
+    'treadle explain desk agents/desk.yaml --json',
+  ])
+    .argument('[words...]', 'a bundle and an agent of it, in either order (default: the example and its first agent)')
+    .option('--agent <name>', 'the agent of the bundle')
+    .option('--json', 'print one JSON object')
+    .addOption(debug())
+    .action(async (words: string[], options: ExplainOptions) => {
+      const { explain } = await import('./commands/explain.ts');
+      finish(await explain(context, words, options));
+    });
+
+  add(program, 'plan', 'say what an edit of a bundle allows, forbids and costs', [
+    'treadle plan old.yaml new.yaml',
+    'treadle plan old.yaml new.yaml --json | jq .agents',
+  ])
+    .argument('<old>', 'the YAML file as it is')
+    .argument('<new>', 'the YAML file as it is to be')
+    .option('--json', 'print one JSON object')
+    .addOption(data())
+    .addOption(debug())
+    .action(async (before: string, after: string, options: PlanOptions) => {
+      const { plan } = await import('./commands/plan.ts');
+      finish(await plan(context, [before, after], options));
     });
 
   add(program, 'schema', 'print the JSON Schema of a bundle, for editors', [

@@ -1,6 +1,9 @@
 import { toJson, type Json } from '../base/json.ts';
 import { behaviour } from '../domain/behaviour.ts';
-import { behaviourLevels, inventoryLevels, resolve } from '../assembly/resolve.ts';
+import { behaviourLevels, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
+import { decisionRole, resolveRole, roleTables } from '../assembly/roles.ts';
+import { shippedRoles } from '../domain/declared-model.ts';
+import type { GrantedTool } from '../domain/grant.ts';
 import type { DeclaredAgent } from '../assembly/effective.ts';
 import type { Declared } from './declare.ts';
 
@@ -31,13 +34,43 @@ export function explain(
     }
   }
   const tools = resolve(inventoryLevels(bundle, frame.id), 'tools');
-  const names = grant.tools.map(({ definition }) => `${definition.name} (${definition.group})`);
-  rows.push({ key: 'tools', value: names, from: tools === undefined ? 'default' : place(tools.from) });
+  if (tools === undefined) rows.push({ key: 'tools', value: [], from: 'default: none' });
+  for (const [index, { name, alias = name }] of (tools?.value ?? []).entries()) {
+    const names = grant.tools.filter(({ definition }) => definition.group === alias).map(inWords);
+    const missing = grant.unavailable.filter(({ group }) => group === alias).map((one) => `${one.name}: ${one.why}`);
+    const value = missing.length === 0 ? names : [...names, ...missing];
+    rows.push({ key: `tools ${alias}`, value, from: place([...(tools?.from ?? []), index]) });
+  }
   const skills = resolve(inventoryLevels(bundle, frame.id), 'skills');
   const ids = (grant.skills ?? []).map(({ id }) => id);
   rows.push({ key: 'skills', value: ids, from: skills === undefined ? 'default' : place(skills.from) });
-  rows.push({ key: 'decision role', value: role, from: 'model_role, models.default or balanced' });
+  const decided = decisionRole(bundle, frame.id);
+  const saidAt = has(bundle, decided.from) ? place(decided.from) : 'default';
+  rows.push({ key: 'decision role', value: role, from: saidAt });
+  const resolved = resolveRole(roleTables(bundle, frame.id, shippedRoles), role, decided.from);
   const models = grant.models.map(({ provider, model }) => `${provider}/${model}`);
-  rows.push({ key: 'models', value: models, from: `the role ${role}` });
+  const at = resolved.ok && has(bundle, resolved.from) ? place(resolved.from) : `the role ${role}`;
+  rows.push({ key: 'models', value: models, from: at });
   return rows;
+}
+
+/** A tool with what is not plain reading about it. */
+function inWords({ definition: { name, effect, approval }, needs, locked }: GrantedTool): string {
+  const traits = [
+    ...(approval === 'ask' ? ['asks a person'] : []),
+    ...(effect === 'read' ? [] : [effect]),
+    ...(needs === undefined ? [] : [`needs ${needs.provider}: ${needs.claims.join(', ')}`]),
+    ...(locked ? ['always on'] : []),
+  ];
+  return traits.length === 0 ? name : `${name} (${traits.join('; ')})`;
+}
+
+/** Whether the bundle has something at a path; what is shipped has no place in it. */
+function has(bundle: object, path: Path): boolean {
+  let here: unknown = bundle;
+  for (const key of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return false;
+    here = Reflect.get(here, key);
+  }
+  return path.length > 0;
 }
