@@ -1,4 +1,18 @@
-import type { Agent, Answered, LogPage, Prompt, RunAnswer, RunList, Snapshot, UsageKey, UsageRow } from './types.ts';
+import type {
+  Agent,
+  Answered,
+  Capabilities,
+  ChangeSelection,
+  ConsequenceReply,
+  LogPage,
+  Prompt,
+  RunAnswer,
+  RunList,
+  SelectionReply,
+  Snapshot,
+  UsageKey,
+  UsageRow,
+} from './types.ts';
 import { newKey } from '../ids.ts';
 import { call } from './http.ts';
 
@@ -40,5 +54,11 @@ export const api = {
   prompt: (id: string, turn: number, iteration: number) =>
     call<Prompt>(runPath(id, `/prompts/${iteration}`), { query: { turn } }),
   log: (id: string, after: number) => call<LogPage>(runPath(id, '/log'), { query: { after, limit: 200 } }),
+  capabilities: (agent: string, conversation: string | undefined) =>
+    call<Capabilities>(`/agents/${encodeURIComponent(agent)}/capabilities`, { query: { conversation } }),
+  consequence: (agent: string, body: ChangeSelection) =>
+    call<ConsequenceReply>(`/agents/${encodeURIComponent(agent)}/consequence`, { method: 'POST', body }),
+  changeSelection: (agent: string, body: ChangeSelection) =>
+    call<SelectionReply>(`/agents/${encodeURIComponent(agent)}/selection`, { method: 'PATCH', body, key: newKey() }),
   usage: async (by: UsageKey) => (await call<{ rows: readonly UsageRow[] }>('/usage', { query: { by } })).rows,
 };

@@ -2,9 +2,14 @@ import type { z } from 'zod';
 import type {
   agentList,
   answer,
+  capabilities,
+  changeSelection,
+  consequence,
+  consequenceReply,
   logPage,
   prompt,
   runSummary,
+  selectionReply,
   usageReply,
   Wire,
   WireAnswered,
@@ -42,3 +47,12 @@ export interface LoggedFact {
   readonly payload: Json;
 }
 export type LogPage = Omit<Wire<typeof logPage>, 'facts'> & { readonly facts: readonly LoggedFact[] };
+
+export type Capabilities = Wire<typeof capabilities>;
+export type CapabilityGroup = Capabilities['groups'][number];
+export type GroupKind = CapabilityGroup['kind'];
+export type Consequence = Wire<typeof consequence>;
+export type ConsequenceReply = Wire<typeof consequenceReply>;
+export type SelectionReply = Wire<typeof selectionReply>;
+export type ChangeSelection = z.input<typeof changeSelection>;
+export type Decision = NonNullable<ChangeSelection['decision']>;
