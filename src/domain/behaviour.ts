@@ -110,6 +110,12 @@ export const behaviour = z
     additional_instructions: key(z.string(), 'Lasting teaching that follows the system prompt.', {
       otherwise: 'nothing',
     }),
+    about: key(z.string().min(1).max(500), 'What the agent is for, in a sentence for people who choose one.'),
+    starters: key(
+      z.array(z.string().min(1).max(200)).max(6),
+      'First messages that people are offered. The model is not told.',
+      { otherwise: 'none' },
+    ),
     planning: key(planning, 'Whether a plan is made before the first model call. Needs a planner plugin.', {
       default: false,
     }),

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { behaviourLevels, resolve } from '../assembly/resolve.ts';
 import { TreadleError } from '../base/errors.ts';
 import type { ConversationMeta } from '../kernel/ports.ts';
 import type { OpenBundle } from './open-bundle.ts';
@@ -10,6 +11,12 @@ export interface HostedAgent {
   readonly name: string;
   readonly bundle: string;
   readonly isDefault: boolean;
+  /** What it is for, in a sentence. */
+  readonly description?: string;
+  /** First messages that people may be offered. */
+  readonly starters?: readonly string[];
+  /** What `auto` stands for in this process, and why. Absent where the bundle names its models. */
+  readonly model?: { readonly provider: string; readonly model: string; readonly why: 'key' | 'local' | 'scripted' };
 }
 
 /** Which bundle a run or an agent's name belongs to. */
@@ -51,7 +58,7 @@ export function servedBundles(all: readonly OpenBundle[]): ServedBundles {
   const byName = new Map(named.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one] as const)));
   const of = ({ bundle }: Pick<ConversationMeta, 'bundle'>): OpenBundle | undefined =>
     byKey.get(bundle) ?? byKey.get(path.resolve(bundle));
-  const agents = named.map(({ name, bundle, isDefault }) => ({ name, bundle: bundle.loaded.id, isDefault }));
+  const agents = named.map(presented);
   return {
     all,
     agents,
@@ -83,6 +90,22 @@ interface NamedAgent {
   readonly bundle: OpenBundle;
   readonly agent: string;
   readonly isDefault: boolean;
+}
+
+function presented({ name, bundle: { loaded, model }, agent, isDefault }: NamedAgent): HostedAgent {
+  const levels = behaviourLevels(loaded.bundle, agent);
+  const about = resolve(levels, 'about')?.value;
+  const starters = resolve(levels, 'starters')?.value;
+  const usesAuto = loaded.agent(agent).grant.models.some(({ provider }) => provider === 'auto');
+  return {
+    name,
+    bundle: loaded.id,
+    isDefault,
+    ...(about !== undefined && { description: about }),
+    ...(starters !== undefined && { starters }),
+    ...(usesAuto &&
+      model !== undefined && { model: { provider: model.ref.provider, model: model.ref.model, why: model.why } }),
+  };
 }
 
 /** Its own name where only one agent has it; else with its bundle's before it, and the version only where that is needed. */

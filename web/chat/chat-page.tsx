@@ -1,5 +1,5 @@
 import { Activity, WifiOff } from 'lucide-react';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link as PageLink, useLocation } from 'wouter';
 import { api } from '../api/calls.ts';
 import type { RunAnswer } from '../api/types.ts';
@@ -36,6 +36,11 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
   const { status } = run;
   const isWorking = status?.statusKind === 'working' || status?.statusKind === 'waiting_for_work';
   const requests = status?.requests ?? [];
+
+  const kind = status?.status;
+  useEffect(() => {
+    if (kind !== undefined) runsChanged();
+  }, [kind]);
 
   const attempt = useCallback((work: Promise<unknown>): void => {
     setProblem(undefined);

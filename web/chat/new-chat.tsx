@@ -4,9 +4,10 @@ import { useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { api } from '../api/calls.ts';
 import type { Agent } from '../api/types.ts';
+import { newKey } from '../ids.ts';
 import { runsChanged, useAgents } from '../state/queries.ts';
 import { Failure } from '../ui/notice.tsx';
-import { Composer } from './composer.tsx';
+import { Composer, type ComposerProps } from './composer.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { PlusMenu } from './plus-menu.tsx';
 
@@ -15,6 +16,7 @@ export function NewChat() {
   const agents = useAgents();
   const [search] = useSearchParams();
   const [chosen, setChosen] = useState(search.get('agent') ?? undefined);
+  const [problem, setProblem] = useState<unknown>();
   const [, go] = useLocation();
   if (agents.isError)
     return (
@@ -27,21 +29,23 @@ export function NewChat() {
     );
   const all = agents.data ?? [];
   const agent = all.find((one) => one.name === chosen) ?? all.find((one) => one.isDefault) ?? all[0];
+  const begin: ComposerProps['onSend'] = async (message) => {
+    const run = await api.start(agent?.name, message);
+    runsChanged();
+    go(`/r/${run.id}`);
+  };
   return (
     <section className="new-chat" aria-label="New conversation">
       <div className="new-chat-middle">
-        <h1>What shall {agent === undefined ? 'the agent' : agent.name} do?</h1>
+        {problem === undefined ? null : <Failure error={problem} />}
+        <h1>What shall {agent === undefined ? 'the agent' : shortName(agent.name)} do?</h1>
         {agent?.description === undefined ? null : <p className="new-chat-about">{agent.description}</p>}
         <Composer
           id="new"
           isWorking={false}
           placeholder="Say something"
           disabled={agent === undefined}
-          onSend={async (message) => {
-            const run = await api.start(agent?.name, message);
-            runsChanged();
-            go(`/r/${run.id}`);
-          }}
+          onSend={begin}
           menu={
             <>
               {agent === undefined ? null : <PlusMenu agent={agent.name} conversation={undefined} />}
@@ -51,7 +55,12 @@ export function NewChat() {
             </>
           }
         />
-        <FirstSteps agent={agent} />
+        <FirstSteps
+          agent={agent}
+          onPick={(text) => {
+            begin({ text, key: newKey() }, 'followup').catch(setProblem);
+          }}
+        />
       </div>
     </section>
   );
@@ -93,4 +102,9 @@ function AgentChoice({
       </Select.Portal>
     </Select.Root>
   );
+}
+
+/** `exposure:main` is the main agent of `exposure`: people say `exposure`. */
+function shortName(name: string): string {
+  return name.replace(/:main$/, '');
 }

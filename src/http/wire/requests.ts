@@ -173,6 +173,11 @@ export const agentList = z
         bundle: z.string(),
         isDefault: z.boolean(),
         description: z.string().optional(),
+        starters: z.array(z.string()).optional().meta({ description: 'First messages to offer.' }),
+        model: z
+          .object({ provider: z.string(), model: z.string(), why: z.enum(['key', 'local', 'scripted']) })
+          .optional()
+          .meta({ description: 'What `auto` stands for here. Absent where the bundle names its models.' }),
       }),
     ),
   })

@@ -1,0 +1,206 @@
+// What the page does when things are many, slow, cut, refused or somewhere else.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { pageFolder } from '../../src/http/page.ts';
+import { aPageServer, closeBrowser, lastAnswer, noBrowser, say, visit } from './browser.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Findings of the accessibility checker that are serious or worse. */
+async function seriousFindings(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate<readonly { id: string; impact: string; nodes: { html: string }[] }[]>(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) => violations)`,
+  );
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(' | ')}`);
+}
+
+describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, () => {
+  after(closeBrowser);
+
+  it('shows a conversation again after a reload in the middle of an answer, whole and once', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'slow words');
+    await page.getByText('piece1').waitFor();
+    await page.reload();
+    await page.getByText('piece59').waitFor();
+    assert.equal(await page.locator('.said').count(), 1);
+    assert.match(await lastAnswer(page), /^piece0 piece1 /);
+  });
+
+  it('says that one is offline', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'hello');
+    await lastAnswer(page);
+    await page.context().setOffline(true);
+    await served.server.close({ drainMs: 0 });
+    await page.getByText('You are offline.').waitFor();
+  });
+
+  it('goes on where it was when the server comes back at the same address', async (t) => {
+    const log = createMemoryLog({ clock: systemClock });
+    const shared = { ...log, close: () => undefined };
+    const first = await aPageServer(t, { log: shared });
+    const { page } = await visit(t, first);
+    await say(page, 'note after the restart');
+    await page.getByRole('button', { name: 'Allow once' }).waitFor();
+    await first.server.close({ drainMs: 0 });
+    await first.host.close({ drainMs: 0 });
+    await page.getByText('The connection was lost.').waitFor();
+    await aPageServer(t, { log: shared, control: first.control, port: Number(new URL(first.url).port) });
+    await page.getByRole('button', { name: 'Allow once' }).click();
+    assert.match(await lastAnswer(page), /^Noted/);
+  });
+
+  it('shows the same in two tabs', async (t) => {
+    const served = await aPageServer(t);
+    const { page, tab } = await visit(t, served);
+    await say(page, 'note for two tabs');
+    await page.getByRole('button', { name: 'Allow once' }).waitFor();
+    const other = await tab(page.url());
+    await other.getByRole('button', { name: 'Allow once' }).click();
+    assert.equal(await lastAnswer(page), await lastAnswer(other));
+    assert.equal(await page.getByRole('button', { name: 'Allow once' }).count(), 0);
+  });
+
+  it('asks for a key where the server wants one, and says when it is wrong', async (t) => {
+    const served = await aPageServer(t);
+    const key = await served.key();
+    const { page } = await visit(t, served);
+    await page.getByLabel('API key').fill('sk-wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await say(page, 'with a key');
+    assert.equal(await lastAnswer(page), 'You said: with a key');
+  });
+
+  it('lists conversations: found by their words, renamed, archived, brought back, deleted', async (t) => {
+    const served = await aPageServer(t);
+    for (const text of ['apples', 'pears']) await served.rest(await served.begin(text));
+    const { page } = await visit(t, served);
+    const list = page.getByRole('navigation');
+    await page.getByLabel('Search conversations').fill('APP');
+    await list.getByText('pears').waitFor({ state: 'detached' });
+    await list.getByRole('button', { name: 'More about apples' }).click();
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByLabel('New name').fill('apple pie');
+    await page.keyboard.press('Enter');
+    await list.getByRole('button', { name: 'More about apple pie' }).click();
+    await page.getByRole('menuitem', { name: 'Archive' }).click();
+    await list.getByText('Nothing found.').waitFor();
+    await list.getByRole('button', { name: 'Archive' }).click();
+    await list.getByRole('button', { name: 'More about apple pie' }).click();
+    await page.getByRole('menuitem', { name: 'Delete…' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await list.getByText('Nothing found.').waitFor();
+    assert.equal((await served.log.list({ limit: 9, archived: 'any' })).length, 1);
+  });
+
+  it('draws what is in sight of a long conversation, and comes to its end', async (t) => {
+    const served = await aPageServer(t);
+    const id = await served.begin('turn 0');
+    for (let turn = 1; turn < 120; turn++) {
+      await served.rest(id);
+      await served.call('POST', `/api/v1/runs/${id}/messages`, { body: { content: `turn ${turn}` } });
+    }
+    await served.rest(id);
+    const { page } = await visit(t, served, `/r/${id}`);
+    await page.getByText('You said: turn 119').waitFor();
+    assert.ok((await page.locator('.turn').count()) < 60);
+    await page.locator('.thread').evaluate((element) => element.scrollTo(0, 0));
+    await page.getByText('You said: turn 0', { exact: true }).waitFor();
+  });
+
+  it('takes in two thousand pieces of an answer', async (t) => {
+    const served = await aPageServer(t);
+    const { page, strays } = await visit(t, served);
+    await say(page, 'long answer');
+    assert.match(await lastAnswer(page), /word1999$/);
+    assert.deepEqual(strays, []);
+  });
+
+  it('switches off what an agent may use, for this conversation', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'hello');
+    await lastAnswer(page);
+    await page.getByRole('button', { name: 'What the agent may use' }).click();
+    const notes = page.getByRole('switch', { name: 'notes', exact: true });
+    await notes.click();
+    await page.locator('[role=switch][aria-label=notes]:not([data-checked])').waitFor();
+    await page.keyboard.press('Escape');
+    await say(page, 'note this');
+    await page.getByText('1 without success').waitFor();
+  });
+
+  it('has an inspector that shows time, prompts, decisions and the log', async (t) => {
+    const served = await aPageServer(t);
+    const id = await served.begin('think of looms');
+    await served.rest(id);
+    const { page } = await visit(t, served, `/r/${id}/inspect`);
+    await page.getByText('look_up').first().waitFor();
+    await page.getByRole('tab', { name: 'Prompts' }).click();
+    await page.getByText('instructions', { exact: true }).waitFor();
+    await page.getByRole('tab', { name: 'Log' }).click();
+    await page.getByText('agent.turn.end').waitFor();
+  });
+
+  it('has no page that is wider than a small phone', async (t) => {
+    const served = await aPageServer(t);
+    const id = await served.begin('markdown');
+    await served.rest(id);
+    const { page } = await visit(t, served, `/r/${id}`, { width: 360 });
+    await page.getByText('Numbers').waitFor();
+    for (const address of [`/r/${id}`, '/', '/approvals', '/agents', '/usage', '/keys', `/r/${id}/inspect`]) {
+      await page.goto(address);
+      await page.locator('#main > *').first().waitFor();
+      assert.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'), address);
+    }
+  });
+
+  for (const dark of [false, true])
+    it(`has no serious finding of accessibility in the ${dark ? 'dark' : 'light'}`, async (t) => {
+      const served = await aPageServer(t);
+      const done = await served.begin('markdown');
+      const waits = await served.begin('note for the checker');
+      await served.rest(done);
+      await served.rest(waits);
+      const { page } = await visit(t, served, '/', { dark });
+      const found: string[] = [];
+      for (const address of [
+        '/',
+        `/r/${done}`,
+        `/r/${waits}`,
+        `/r/${done}/inspect`,
+        '/approvals',
+        '/agents',
+        '/keys',
+      ]) {
+        await page.goto(address);
+        await page.locator('#main h1, #main h2').first().waitFor();
+        await page.locator('.loading').waitFor({ state: 'detached' });
+        found.push(...(await seriousFindings(page)).map((one) => `${address} ${one}`));
+      }
+      assert.deepEqual(found, []);
+    });
+
+  it('is small to load first: less than 300 KB in all, compressed', () => {
+    const assets = path.join(pageFolder() ?? '', 'assets');
+    const first = readdirSync(assets).filter((file) => /^index-.*\.(js|css)$/.test(file));
+    const bytes = first.reduce((sum, file) => sum + gzipSync(readFileSync(path.join(assets, file))).length, 0);
+    assert.ok(first.length >= 2 && bytes < 300_000, `${first.join()}: ${bytes}`);
+  });
+});
