@@ -55,7 +55,7 @@ async function greet(options: LinkOptions, mode: 'legacy' | 'auto', signal: Abor
   const client = new Client(
     { name: 'treadle', version: '0.1.0' },
     {
-      capabilities: { elicitation: { form: {} } },
+      capabilities: { elicitation: { form: { applyDefaults: true } } },
       versionNegotiation: { mode },
       listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onListChanged } },
     },

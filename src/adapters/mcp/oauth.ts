@@ -6,6 +6,7 @@ import {
   type AuthProvider,
   type FetchLike,
   type OAuthClientProvider,
+  type OAuthDiscoveryState,
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
@@ -19,6 +20,8 @@ export interface KeptAccess {
   /** Of a sign-in that is under way. */
   readonly verifier?: string;
   readonly state?: string;
+  /** Where it is under way: whoever takes the person back must not look anew and find another place. */
+  readonly discovery?: OAuthDiscoveryState;
 }
 
 /** Where access is kept. Every change has the generation that it was made from, so that none is lost to another. */
@@ -67,12 +70,11 @@ export function ownAccess({ client_id, client_secret, issuer, scopes }: OAuthSet
 export function signIn({ serverUrl, settings, store, redirectUrl, newState }: SignInOptions): SignIn {
   let pending: URL | undefined;
   let refreshing: Promise<void> | undefined;
-  /** The generation that was read last: what is written or removed has to be made from it. */
-  let generation = 0;
+  /** The token that is being renewed. What is kept is another one as soon as somebody else was faster. */
+  let renewed: string | undefined;
 
   async function read(): Promise<KeptAccess> {
     const kept = await store.read();
-    generation = kept?.generation ?? 0;
     return kept?.access ?? {};
   }
 
@@ -83,6 +85,10 @@ export function signIn({ serverUrl, settings, store, redirectUrl, newState }: Si
       if (await store.write(to(kept?.access ?? {}), kept?.generation ?? 0)) return;
     }
     throw new Error('what is kept of the access changes all the time');
+  }
+
+  function isRenewed({ tokens }: KeptAccess): boolean {
+    return tokens !== undefined && tokens.access_token !== renewed;
   }
 
   const fixed: StoredOAuthClientInformation | undefined =
@@ -120,13 +126,13 @@ export function signIn({ serverUrl, settings, store, redirectUrl, newState }: Si
             change((access) => ({ ...access, client: saved })),
         }
       : {}),
-    tokens: async () => (await read()).tokens,
-    async saveTokens(tokens) {
-      const kept = await store.read();
-      // Somebody else refreshed meanwhile: theirs count, ours came of the same sign-in.
-      if ((kept?.generation ?? 0) !== generation && kept?.access.tokens !== undefined && pending === undefined) return;
-      await change((access) => ({ ...withoutSignIn(access), tokens }));
+    async tokens() {
+      const { tokens } = await read();
+      renewed = tokens?.access_token;
+      return tokens;
     },
+    // Where somebody else was faster, theirs count: ours came of the same sign-in.
+    saveTokens: (tokens) => change((access) => (isRenewed(access) ? access : { ...withoutSignIn(access), tokens })),
     redirectToAuthorization(url) {
       pending = url;
     },
@@ -136,22 +142,24 @@ export function signIn({ serverUrl, settings, store, redirectUrl, newState }: Si
       if (verifier === undefined) throw new Error('nobody has begun to sign in');
       return verifier;
     },
-    async invalidateCredentials(scope) {
-      if (scope === 'discovery') return;
-      const kept = await store.read();
-      if (kept === undefined || kept.generation !== generation) return; // not what was refused
-      const { tokens, client: known, verifier, state } = kept.access;
-      const keeps = (part: 'tokens' | 'client' | 'verifier'): boolean => scope !== 'all' && scope !== part;
-      await store.write(
-        {
-          ...(keeps('tokens') && tokens !== undefined ? { tokens } : {}),
-          ...(keeps('client') && known !== undefined ? { client: known } : {}),
-          ...(keeps('verifier') && verifier !== undefined ? { verifier } : {}),
-          ...(keeps('verifier') && state !== undefined ? { state } : {}),
-        },
-        kept.generation,
-      );
+    saveDiscoveryState: (discovery) => change((access) => ({ ...access, discovery })),
+    async discoveryState() {
+      const { discovery, verifier } = await read();
+      return verifier === undefined ? undefined : discovery;
     },
+    invalidateCredentials: (scope) =>
+      change((access) => {
+        const { tokens, client: known, verifier, state, discovery } = access;
+        const goes = (part: typeof scope): boolean => scope === 'all' || scope === part;
+        return {
+          // Only what was refused, and not what somebody else has put there since.
+          ...(tokens === undefined || (goes('tokens') && !isRenewed(access)) ? {} : { tokens }),
+          ...(known === undefined || goes('client') ? {} : { client: known }),
+          ...(verifier === undefined || goes('verifier') ? {} : { verifier }),
+          ...(state === undefined || goes('verifier') ? {} : { state }),
+          ...(discovery === undefined || goes('discovery') ? {} : { discovery }),
+        };
+      }),
   };
 
   return {
@@ -171,6 +179,7 @@ export function signIn({ serverUrl, settings, store, redirectUrl, newState }: Si
       const refused = callback.get('error');
       if (refused !== null) throw new Error('the authorization server refused');
       const authorizationCode = callback.get('code') ?? '';
+      await client.tokens(); // those that there are give way to what comes
       const iss = callback.get('iss');
       await auth(client, { serverUrl, authorizationCode, ...(iss === null ? {} : { iss }) });
       pending = undefined;
@@ -192,7 +201,7 @@ export function signIn({ serverUrl, settings, store, redirectUrl, newState }: Si
 
 const ROUNDS = 5;
 
-function withoutSignIn({ verifier: _, state: __, ...access }: KeptAccess): KeptAccess {
+function withoutSignIn({ verifier: _, state: __, discovery: ___, ...access }: KeptAccess): KeptAccess {
   return access;
 }
 
