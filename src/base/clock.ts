@@ -19,6 +19,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Milliseconds from one instant to another: none where the clock was set back between them. */
+export function msBetween(from: Instant, to: Instant): number {
+  return Math.max(0, to - from);
+}
+
 /** An instant as ISO 8601 in UTC, with milliseconds. */
 export function isoTime(at: Instant): string {
   return new Date(at).toISOString();

@@ -190,7 +190,7 @@ function asked({ kind, question, at, answer, answeredAt, cancelled }: Asked, opt
   const lines = kind === 'input' ? note(`asked: ${question}`, options) : [];
   if (cancelled !== undefined) return [...lines, ...note(`taken back: ${cancelled}`, options)];
   if (answer === undefined) return [...lines, ...note('waits for an answer', options)];
-  const after = answeredAt === undefined ? '' : ` after ${duration(answeredAt - at)}`;
+  const after = answeredAt === undefined ? '' : ` after ${duration(Math.max(0, answeredAt - at))}`;
   const words = answer.text ?? answer.note;
   const said = words === undefined ? '' : `: ${words}`;
   return [...lines, ...note(`${DECIDED[answer.decision]} by ${who(answer.by)}${after}${said}`, options)];

@@ -1,3 +1,4 @@
+import { msBetween } from '../base/clock.ts';
 import type { ActionData, Asked } from './entry.ts';
 import type { Fact, FactOf } from './event.ts';
 import { add, revise, type Timeline } from './timeline-edit.ts';
@@ -38,7 +39,7 @@ export function observe(timeline: Timeline, fact: FactOf<'tool.result'>): Timeli
       ...data,
       state: 'done',
       observation,
-      ...(data.startedAt !== undefined && { ms: fact.at - data.startedAt }),
+      ...(data.startedAt !== undefined && { ms: msBetween(data.startedAt, fact.at) }),
     };
   });
   return observed ?? timeline;

@@ -1,3 +1,4 @@
+import { msBetween } from '../base/clock.ts';
 import { decode } from './decision.ts';
 import type { CallAttempt, CallData } from './entry.ts';
 import { spokenId, thoughtId } from './entry-id.ts';
@@ -44,7 +45,9 @@ export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeli
   const timeline = revise(before, fact, (entry) => {
     if (entry.role !== 'call' || entry.data.state !== 'open') return undefined;
     const attempts = entry.data.attempts.map((one, index, all) =>
-      index < all.length - 1 ? one : { ...one, ms: fact.at - one.at, ...(failure !== undefined && { failure }) },
+      index < all.length - 1
+        ? one
+        : { ...one, ms: msBetween(one.at, fact.at), ...(failure !== undefined && { failure }) },
     );
     const spent = { ...entry.data, attempts, usage: addUsage(entry.data.usage, usage) };
     if (failure !== undefined) return { ...entry, data: spent };

@@ -1,3 +1,4 @@
+import { msBetween } from '../base/clock.ts';
 import { AppendList } from '../base/append-list.ts';
 import type { Entry } from './entry.ts';
 import type { FactOf, FactType } from './event.ts';
@@ -36,7 +37,7 @@ export function endTurn(timeline: Timeline, fact: FactOf<'agent.turn.end'>): Tim
   if (timeline.turn === undefined) return timeline;
   const { status, error } = fact.payload;
   const text = error === undefined ? status : `${status}: ${error.message}`;
-  const data = { ...fact.payload, ms: fact.at - timeline.turn.at };
+  const data = { ...fact.payload, ms: msBetween(timeline.turn.at, fact.at) };
   const ended = add(timeline, fact, `end-${fact.seq}`, text, { role: 'end', data });
   let { settled } = ended;
   for (const entry of ended.open) settled = settled.append(entry);
