@@ -29,16 +29,22 @@ export function checkKey(key: string): string {
   return key;
 }
 
-/** One path segment. Every client writes the same bytes for the same id. */
+/** One path segment. Every client writes the same bytes for the same id. Throws for one that would lead elsewhere. */
 export function segment(id: string): string {
-  return encodeURIComponent(id).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  // Even written as %2E, an address treats them as ways up.
+  if (/^\.{0,2}$/.test(id)) throw new ClientError('invalid_option', `${JSON.stringify(id)} is no id.`, { field: 'id' });
+  return encoded(id);
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export function withQuery(path: string, query: Query = {}): string {
   const parts = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${segment(name)}=${segment(String(value))}`],
+    value === undefined ? [] : [`${encoded(name)}=${encoded(String(value))}`],
   );
   return parts.length === 0 ? path : `${path}?${parts.join('&')}`;
 }

@@ -5,7 +5,7 @@ import { ClientError } from './client-error.ts';
 import { createRun, RUNS, type ChangeOptions, type Run } from './run.ts';
 import { asListed, asPage, asSnapshot } from './shapes.ts';
 import { createTransport, type Fetch } from './transport.ts';
-import type { Attachment, Page, Prompt, RunList, Snapshot, UsageRow } from './types.ts';
+import type { Attachment, Page, Prompt, RunLimits, RunList, Snapshot, UsageRow } from './types.ts';
 
 export interface ClientOptions {
   /** Where the server is, such as `https://treadle.example`. Plain HTTP is taken for this machine only. */
@@ -41,6 +41,8 @@ export interface NewRun {
   readonly attachments?: readonly Attachment[] | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly maxIterations?: number | undefined;
+  /** Each narrows what the agent declares. */
+  readonly limits?: RunLimits | undefined;
 }
 
 export interface RunQuery {

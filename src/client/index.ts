@@ -18,6 +18,7 @@ export type {
   Prompt,
   Receipt,
   RunEntry,
+  RunLimits,
   RunList,
   RunRequest,
   RunSummary,

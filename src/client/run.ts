@@ -5,7 +5,7 @@ import type { RunEvent } from './events.ts';
 import { createFeed, type FeedOptions } from './feed.ts';
 import { asAnswered, asSnapshot } from './shapes.ts';
 import type { Transport } from './transport.ts';
-import type { Answered, Attachment, RunEntry, RunRequest, Snapshot } from './types.ts';
+import type { Answered, Attachment, RunEntry, RunLimits, RunRequest, Snapshot } from './types.ts';
 
 /** What every call that changes something takes. */
 export interface ChangeOptions {
@@ -51,7 +51,7 @@ export interface Run extends AsyncIterable<RunEvent> {
   /** Asks the run and all runs below it to stop. */
   stop(options?: ChangeOptions): Promise<Snapshot>;
   /** Opens the turn again that was stopped or that a limit ended. Limits that are given stand from now on. */
-  resume(options?: ChangeOptions & { readonly limits?: Snapshot['limits'] | undefined }): Promise<Snapshot>;
+  resume(options?: ChangeOptions & { readonly limits?: RunLimits | undefined }): Promise<Snapshot>;
   /** A new run whose past is a copy of this one's, up to the entry `at`. */
   fork(options?: ChangeOptions & { readonly at?: string | undefined }): Promise<Run>;
   /** Out of the lists, or back into them. */

@@ -26,5 +26,6 @@ export type RunList = WireRunList;
 export type RunSummary = Wire<typeof runSummary>;
 export type Prompt = Wire<typeof prompt>;
 export type UsageRow = Wire<typeof usageReply>['rows'][number];
+export type RunLimits = Snapshot['limits'];
 /** A part of a message beside its text. */
 export type Attachment = z.input<typeof part>;

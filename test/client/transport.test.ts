@@ -49,6 +49,14 @@ test('ids are written the same by every client', async (t) => {
   assert.equal(server.received[0]?.url, '/api/v1/runs/a%20b%2Fc%21%27%28%29%2A%C3%A4%3F%23');
 });
 
+for (const id of ['', '.', '..']) {
+  test(`the id ${JSON.stringify(id)} leads nowhere else`, async () => {
+    const client = createClient({ url: 'http://localhost:1' });
+    assert.throws(() => client.run(id), { code: 'invalid_option' });
+    await assert.rejects(client.snapshot(id), { code: 'invalid_option' });
+  });
+}
+
 test('a refusal keeps its status, code and field', async (t) => {
   const body = { error: { code: 'insufficient_scope', message: 'No.', field: 'key' } };
   const server = await serveScript(t, [{ status: 403, body }]);
