@@ -215,9 +215,13 @@ export class AuroraRun implements AsyncIterable<AuroraEvent> {
     return this.#aurora.snapshot(this.id);
   }
 
+  get path(): string {
+    return `agents/${encode(this.id)}`;
+  }
+
   async #verb(verb: string, body: unknown = {}): Promise<AuroraAgent> {
     const key = this.#aurora.nextKey(verb);
-    return agentOf(await this.#aurora.send('POST', `agents/${encode(this.id)}/${verb}`, body, key));
+    return agentOf(await this.#aurora.send('POST', `${this.path}/${verb}`, body, key));
   }
 }
 

@@ -165,7 +165,7 @@ export async function aHouse(t: Test, options: HouseOptions = {}): Promise<House
   for (const [role, more] of Object.entries(ROLES)) {
     const { key, id, hash } = newApiKey();
     const owner = { userId: 'ana', tenant: 'local', createdAt: clock.now(), kind: 'user' as const, name: role };
-    await control.add({ id, hash, scopes: ['read', 'run', 'approve'], ...owner, ...more });
+    control.add({ id, hash, scopes: ['read', 'run', 'approve'], ...owner, ...more });
     keys[role as Role] = key; // an entry of the table
   }
   const allKeys = keys as Record<Role, string>; // all of them, by now
