@@ -8,6 +8,7 @@ export { statusKind, type RunStatus } from './domain/status.ts';
 export { deny, hold, revise, type Verdict } from './kernel/verdict.ts';
 export { definePlugin, type Host, type Plugin } from './kernel/plugin.ts';
 export { askPerson, defineTool, toolFailure, toolResult, waitFor } from './kernel/tool.ts';
+export { defineOperation, defineService, type ServiceSpec } from './kernel/service.ts';
 export type { Log, Model, ModelSource, ToolContext } from './kernel/ports.ts';
 export { LoopFault, runLoop, type LoopMessage, type LoopResult } from './platform/run-loop.ts';
 export { createPlatform, type Platform, type PlatformOptions } from './platform/platform.ts';

@@ -8,6 +8,7 @@ import type { Frame } from './frame.ts';
 import { instructions } from './instructions.ts';
 import { gallery, type Gallery } from './gallery.ts';
 import { narrow, type Narrowed } from './narrow.ts';
+import { roster } from './roster.ts';
 
 /** What the operator says of one agent, all of it. */
 export interface DeclaredAgent {
@@ -44,6 +45,7 @@ export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, 
       additional,
       tools: definitions(listed),
       gallery: narrowed.gallery.text,
+      roster: roster(narrowed.services),
     }),
     tools: definitions(tools),
     ...(listed.length === tools.length ? {} : { listed: definitions(listed) }),

@@ -9,8 +9,9 @@ export interface InstructionParts {
   readonly additional: string;
   /** For the `json` grammar, which has no other place for them: the grant less the user's selection. */
   readonly tools: readonly ToolDefinition[];
-  /** The list of skills, which comes last: it is another one when the user changes it. */
+  /** The lists of skills and of services, which come last: they are others when the user changes them. */
   readonly gallery?: string | undefined;
+  readonly roster?: string | undefined;
 }
 
 /**
@@ -19,8 +20,10 @@ export interface InstructionParts {
  * The same parts give the same bytes. Unmet claims must not reach `tools`: accounts change between turns, and the text
  * would change with them.
  */
-export function instructions({ grammar, systemPrompt, additional, tools, gallery = '' }: InstructionParts): string {
-  const sections = [systemPrompt, additional, ...(grammar === 'json' ? [PROTOCOL, catalogue(tools)] : []), gallery];
+export function instructions(parts: InstructionParts): string {
+  const { grammar, systemPrompt, additional, tools, gallery = '', roster = '' } = parts;
+  const protocol = grammar === 'json' ? [PROTOCOL, catalogue(tools)] : [];
+  const sections = [systemPrompt, additional, ...protocol, gallery, roster];
   return sections.map(tidy).filter(Boolean).join('\n\n');
 }
 

@@ -1,5 +1,5 @@
 import type { InactiveTool, ModelRef } from '../domain/agent.ts';
-import type { Grant, GrantedSkill, GrantedTool } from '../domain/grant.ts';
+import type { Grant, GrantedService, GrantedSkill, GrantedTool } from '../domain/grant.ts';
 import type { Selection } from '../domain/selection.ts';
 
 /** A grant less what its user switched off. */
@@ -10,6 +10,8 @@ export interface Narrowed {
   readonly skills: readonly GrantedSkill[];
   /** Skills of the grant that are out, and why. */
   readonly hidden: readonly InactiveTool[];
+  /** Services that have a tool left: the others are nowhere. */
+  readonly services: readonly GrantedService[];
   readonly models: readonly ModelRef[];
   /** True when the user's pick decides the model. */
   readonly picked: boolean;
@@ -28,20 +30,29 @@ export function narrow(grant: Grant, selection: Selection): Narrowed {
   const hidden = (grant.skills ?? NO_SKILLS).flatMap((skill) => hiding(skill, grant, denied, selection) ?? []);
   const pick = picked(grant, selection);
   const unavailable = grant.unavailable.map(({ name, why }) => ({ name, why }));
+  const tools = denied.length === 0 ? grant.tools : grant.tools.filter((tool) => !denied.includes(tool));
   return {
-    tools: denied.length === 0 ? grant.tools : grant.tools.filter((tool) => !denied.includes(tool)),
+    tools,
     inactive: [...unavailable, ...denied.map(({ definition }) => ({ name: definition.name, why: SWITCHED_OFF }))],
     skills:
       hidden.length === 0
         ? (grant.skills ?? NO_SKILLS)
         : (grant.skills ?? NO_SKILLS).filter(({ id }) => !hidden.some(({ name }) => name === id)),
     hidden,
+    services: servicesOf(grant, tools),
     models: pick === undefined ? grant.models : [pick],
     picked: pick !== undefined,
   };
 }
 
 const NO_SKILLS: readonly GrantedSkill[] = [];
+const NO_SERVICES: readonly GrantedService[] = [];
+
+function servicesOf({ services = NO_SERVICES }: Grant, tools: readonly GrantedTool[]): readonly GrantedService[] {
+  if (services.length === 0) return services;
+  const left = new Set(tools.filter(({ kind }) => kind === 'named_services').map(({ definition }) => definition.group));
+  return services.filter(({ namespace }) => left.has(namespace));
+}
 
 function isDenied({ definition, own, kind = 'tools', locked }: GrantedTool, { disabled }: Selection): boolean {
   if (locked) return false;

@@ -42,6 +42,14 @@ export interface GrantedSkill {
   readonly requires: readonly string[];
 }
 
+/** A service that the operator allows an agent at least in part. */
+export interface GrantedService {
+  /** What selections name: the group of its tools. */
+  readonly namespace: string;
+  readonly label: string;
+  readonly description: string;
+}
+
 /** A group whose entries are not all known, such as a server that has not been listed: any name may be one. */
 export interface OpenGroup {
   readonly kind: GroupKind;
@@ -61,6 +69,8 @@ export interface Grant {
   readonly unavailable: readonly UnavailableTool[];
   /** In the order of their ids. None when absent. */
   readonly skills?: readonly GrantedSkill[] | undefined;
+  /** In the order of their namespaces. None when absent. */
+  readonly services?: readonly GrantedService[] | undefined;
   readonly open?: readonly OpenGroup[] | undefined;
   readonly supportedModels: readonly PickableModel[];
   /** The chain of the decision role when the user picked nothing. Never empty. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { key, later, refuse, requiredKey } from './bundle-key.ts';
 import { mcpService } from './mcp.ts';
+import { namedService, namespace, operationName } from './service.ts';
 import { DEFAULT_GALLERY_CHARS } from './skill.ts';
 import { effect } from './tool.ts';
 
@@ -71,28 +72,47 @@ const mcpTools = z.strictObject({
   ),
 });
 
-const laterTools = (kind: string, about: string) =>
-  z.looseObject({ kind: z.literal(kind).meta({ description: about, later: true }) }).superRefine((_, context) => {
-    const hint = 'remove this entry; use kind: module';
-    refuse(context, { code: 'bundle_not_supported', found: `tools of kind ${kind}, not supported yet`, hint }, [
-      'kind',
-    ]);
-  });
+const exclusion = z
+  .strictObject({
+    reason: requiredKey(z.string().min(1), 'Why, as a sentence for people.'),
+    agent_hint: key(z.string().min(1), 'What the model may do instead.'),
+  })
+  .meta({ id: 'exclusion' });
+
+const namespaceGrant = z
+  .strictObject({
+    allowed: key(z.array(operationName), 'The operations that are granted.', { otherwise: 'all of them' }),
+    excluded: key(z.record(operationName, exclusion), 'By operation: left out on purpose, and why.'),
+    tool_traits: key(z.record(z.string(), traits), 'By operation, or `*` for all: traits that stand over its own.'),
+    tool_claims: key(
+      z.record(z.string(), need),
+      'By operation, or `*` for all: rights in a connected account without which it is inactive.',
+    ),
+  })
+  .meta({ id: 'namespace' });
+export type NamespaceGrant = z.infer<typeof namespaceGrant>;
+
+const serviceTools = z.strictObject({
+  kind: requiredKey(z.literal('named_service'), 'The operations of services, a tool each.'),
+  name: requiredKey(z.string().min(1), 'What people call the entry.'),
+  alias: key(z.string().regex(/^[A-Za-z0-9_-]{1,48}$/), 'Another word for the name.', { otherwise: 'the name' }),
+  namespaces: requiredKey(
+    z.record(namespace, namespaceGrant),
+    'By namespace, as `surfaces.as_consumer.named_services` has it: what is granted of it.',
+  ),
+});
 
 export type ModuleTools = z.infer<typeof moduleTools>;
 export type PythonTools = z.infer<typeof pythonTools>;
 export type McpTools = z.infer<typeof mcpTools>;
-/** An entry that this version can carry out. */
-export type ToolsEntry = ModuleTools | PythonTools | McpTools;
+export type ServiceTools = z.infer<typeof serviceTools>;
+/** An entry that stands for one group of tools. */
+export type GroupEntry = ModuleTools | PythonTools | McpTools;
+export type ToolsEntry = GroupEntry | ServiceTools;
 
 const toolsEntry = z
-  .discriminatedUnion('kind', [
-    moduleTools,
-    pythonTools,
-    mcpTools,
-    laterTools('named_service', 'Objects of a named service.'),
-  ])
-  .meta({ id: 'tools' }) as unknown as z.ZodType<ToolsEntry>; // the kinds of later versions never get through
+  .discriminatedUnion('kind', [moduleTools, pythonTools, mcpTools, serviceTools])
+  .meta({ id: 'tools' });
 
 /** Patterns of ids: an id, or one with `*` for any part of it. */
 const patterns = z.array(z.string().min(1));
@@ -150,6 +170,7 @@ export const surfaces = z
           }),
           'MCP servers that entries of kind `mcp` name.',
         ),
+        named_services: key(z.record(namespace, namedService), 'By namespace: who provides it.'),
       }),
       'What the agents of this bundle use.',
     ),

@@ -3,11 +3,21 @@ import { modelOf } from '../assembly/roles.ts';
 import { behaviourLevels, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import type { FoundSkill } from '../adapters/skills/discover.ts';
-import type { Grant, GrantedSkill, GrantedTool, OpenGroup, PickableModel, UnavailableTool } from '../domain/grant.ts';
-import type { ToolsEntry, Traits } from '../domain/inventory.ts';
+import type {
+  Grant,
+  GrantedService,
+  GrantedSkill,
+  GrantedTool,
+  OpenGroup,
+  PickableModel,
+  UnavailableTool,
+} from '../domain/grant.ts';
+import type { GroupEntry, ToolsEntry, Traits } from '../domain/inventory.ts';
 import type { Toolset } from '../kernel/ports.ts';
 import { toolOf, type CompiledTool } from './catalog.ts';
 import type { Declared } from './declare.ts';
+import type { Member } from './member.ts';
+import { serviceMembers, type LoadedService } from './service-members.ts';
 import { didYouMean, oneOf, type Problems } from './problems.ts';
 
 /** What stands behind one entry of an inventory. */
@@ -33,6 +43,8 @@ export interface GrantOptions {
   readonly agent: string;
   /** The group of an entry, or undefined when it could not be loaded, which has been told. */
   readonly groupOf: (entry: ToolsEntry) => ToolGroup | undefined;
+  /** A service by its namespace; undefined when there is none, or it could not be loaded. */
+  readonly serviceOf?: ((namespace: string) => LoadedService | undefined) | undefined;
   /** Groups that another key of the bundle grants. */
   readonly implied?: readonly { readonly entry: ToolsEntry; readonly group: ToolGroup }[];
   readonly models: readonly ModelRef[];
@@ -48,22 +60,12 @@ export interface GrantWithHands {
 /** Stands for all that a server would have, where nobody knows what that is. */
 export const EVERYTHING = '*';
 
-interface Member {
-  readonly entry: ToolsEntry;
-  readonly alias: string;
-  readonly own: string;
-  readonly locked: boolean;
-  readonly isRemote: boolean;
-  /** Undefined: the entry names it and nobody has it. */
-  readonly tool: CompiledTool | undefined;
-  readonly why: string;
-}
-
 /** All that the operator allows one agent, and the tools that do it. Wrong names are added to `problems`. */
 export function grantOf({
   declared,
   agent,
   groupOf,
+  serviceOf = () => undefined,
   implied = [],
   models,
   problems,
@@ -72,9 +74,17 @@ export function grantOf({
   const found = resolve(inventoryLevels(declared.bundle, agent), 'tools');
   const members: Member[] = [];
   const open: OpenGroup[] = [];
+  const services = new Map<string, GrantedService>();
   const aliases = new Map<string, Path>();
   for (const [index, entry] of (found?.value ?? []).entries()) {
     const path: Path = [...(found?.from ?? []), index];
+    if (entry.kind === 'named_service') {
+      const granted = serviceMembers({ entry, path, declared, serviceOf, known: services, problems });
+      members.push(...granted.members);
+      for (const service of granted.services) services.set(service.namespace, service);
+      open.push(...granted.open);
+      continue;
+    }
     const alias = entry.alias ?? entry.name;
     const first = aliases.get(alias);
     if (first !== undefined) {
@@ -100,6 +110,7 @@ export function grantOf({
     if (group !== undefined) members.push(...membersOf(entry, alias, group, path, declared, problems));
   }
   for (const { entry, group } of implied) {
+    if (entry.kind === 'named_service') continue; // nothing implies a service
     const taken = aliases.get(entry.name);
     if (taken === undefined) members.push(...membersOf(entry, entry.name, group, [], declared, problems));
     else if (group.locked) {
@@ -115,10 +126,15 @@ export function grantOf({
     grant: {
       ...grant,
       ...(skills.length === 0 ? {} : { skills: grantedSkills(skills, grant) }),
+      ...(services.size === 0 ? {} : { services: inOrder([...services.values()]) }),
       ...(open.length === 0 ? {} : { open }),
     },
     tools,
   };
+}
+
+function inOrder(services: readonly GrantedService[]): readonly GrantedService[] {
+  return services.toSorted((left, right) => (left.namespace < right.namespace ? -1 : 1));
 }
 
 /** The skills with the tools that they need, by the names that the model sees: authors know them by group or without. */
@@ -141,7 +157,7 @@ function grantedSkills(skills: readonly FoundSkill[], { tools, unavailable }: Gr
 
 /** The tools of a group that its entry allows. */
 function membersOf(
-  entry: ToolsEntry,
+  entry: GroupEntry,
   alias: string,
   group: ToolGroup,
   path: Path,
@@ -149,11 +165,21 @@ function membersOf(
   problems: Problems,
 ): readonly Member[] {
   const why = group.unavailable;
-  const base = { entry, alias, locked: group.locked, isRemote: group.remote !== undefined, why: why ?? '' };
+  const kind = group.remote === undefined ? ('tools' as const) : ('mcp' as const);
+  const member = (own: string, tool: CompiledTool | undefined): Member => ({
+    kind,
+    alias,
+    own,
+    locked: group.locked,
+    traits: { ...(kind === 'mcp' ? entry.tool_traits?.['*'] : undefined), ...entry.tool_traits?.[own] },
+    needs: entry.tool_claims?.[own],
+    tool,
+    why: why ?? '',
+  });
   if (group.remote !== undefined) {
     // What a server has is not known when the bundle is written: no name is a mistake.
-    const offered = group.tools.map((tool) => ({ ...base, own: tool.own, tool }));
-    return [...offered, ...group.remote.missing.map((one) => ({ ...base, ...one, tool: undefined }))];
+    const offered = group.tools.map((tool) => member(tool.own, tool));
+    return [...offered, ...group.remote.missing.map((one) => ({ ...member(one.own, undefined), why: one.why }))];
   }
   const names = group.tools.map(({ own }) => own);
   const unknown = (at: Path, name: string): void => {
@@ -175,9 +201,9 @@ function membersOf(
       if (!names.includes(name) && why === undefined) unknown([...path, key, name], name);
     }
   }
-  const has = group.tools.filter(({ own }) => allowed.has(own)).map((tool) => ({ ...base, own: tool.own, tool }));
+  const has = group.tools.filter(({ own }) => allowed.has(own)).map((tool) => member(tool.own, tool));
   const missing = [...allowed].filter((name) => why !== undefined && !names.includes(name));
-  return [...has, ...missing.map((own) => ({ ...base, own, tool: undefined }))];
+  return [...has, ...missing.map((own) => member(own, undefined))];
 }
 
 /** Ordered by the name that the model sees, so that the order in the file is never part of the prompt. */
@@ -186,34 +212,29 @@ function assembleGrant(
   supportedModels: readonly PickableModel[],
   models: readonly ModelRef[],
 ): GrantWithHands {
-  const local = members.filter(({ tool, isRemote }) => tool !== undefined && !isRemote);
-  const remote = members.filter(({ isRemote }) => isRemote);
+  const local = members.filter(({ tool, kind }) => tool !== undefined && kind === 'tools');
+  const remote = members.filter(({ kind }) => kind !== 'tools');
   const localNames = modelNames(local);
   const names = new Map([
     ...local.map((member, index): [Member, string | undefined] => [member, localNames[index]]),
     // Ours come first: no server can rename or replace a tool of this process.
-    ...remoteNames(remote, new Set(localNames)).map((name, index) => [remote[index], name] as [Member, string]), // one each
+    ...remoteNames(remote.map(spoken), new Set(localNames)).map(
+      (name, index) => [remote[index], name] as [Member, string],
+    ), // one each
   ]);
   const granted: GrantedTool[] = [];
   const unavailable: UnavailableTool[] = [];
   const tools = new Map<string, ReturnType<typeof toolOf>>();
   for (const member of members) {
-    const { entry, alias, own, locked, isRemote, tool, why } = member;
+    const { alias, own, locked, traits, needs, tool, why } = member;
     const name = names.get(member) ?? own;
+    const kind = member.kind === 'tools' ? {} : { kind: member.kind };
     if (tool === undefined) {
-      const kind = isRemote ? { kind: 'mcp' as const } : {};
       unavailable.push({ name: own === EVERYTHING ? alias : name, group: alias, own, ...kind, why });
       continue;
     }
-    const traits = { ...(isRemote ? entry.tool_traits?.['*'] : undefined), ...entry.tool_traits?.[own] };
     const definition = { name, ...tool.definition, ...traitsOf(traits), group: alias };
-    granted.push({
-      definition,
-      own,
-      ...(isRemote ? { kind: 'mcp' as const } : {}),
-      locked,
-      needs: entry.tool_claims?.[own],
-    });
+    granted.push({ definition, own, ...kind, locked, needs });
     tools.set(name, toolOf(tool, definition));
   }
   const order = (left: string, right: string) => (left < right ? -1 : 1);
@@ -226,6 +247,11 @@ function assembleGrant(
     },
     tools,
   };
+}
+
+/** Operations are written with dots, which no provider takes; a service has no two that differ in these alone. */
+function spoken({ kind, alias, own }: Member): Pick<Member, 'alias' | 'own'> {
+  return { alias, own: kind === 'named_services' ? own.replaceAll('.', '_') : own };
 }
 
 function traitsOf(traits: Traits): Partial<CompiledTool['definition']> {

@@ -31,6 +31,8 @@ import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts
 import { NamedFiles } from './named-files.ts';
 import { skillsOf } from './skills.ts';
 import { createSelectionReader } from './selection-reader.ts';
+import type { LoadedService } from './service-members.ts';
+import { loadServices } from './services.ts';
 import { loadToolGroups } from './tool-groups.ts';
 
 export type { LoadedAgent } from './agent-source.ts';
@@ -118,6 +120,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     problems,
     notices,
   });
+  const services = await loadServices(agents, { declared, folder, problems });
   const remote = new Map<string, RemotePart>();
   const skillDigests: Record<string, string> = {};
   const parts = agents.map((agent) => {
@@ -130,7 +133,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     for (const { id, digest: ofText } of found.skills) skillDigests[id] = ofText;
     const { skills } = found;
     const implied = [...delegated.implied, ...found.implied];
-    const granted = grantOf({ declared, agent, models, problems, groupOf, implied, skills });
+    const serviceOf = (namespace: string): LoadedService | undefined => services.known(namespace);
+    const granted = grantOf({ declared, agent, models, problems, groupOf, serviceOf, implied, skills });
     const entries = (resolve(inventoryLevels(bundle, agent), 'tools')?.value ?? []).filter((one) => one.kind === 'mcp');
     if (entries.length > 0) {
       const grantWith = (live: ReadonlyMap<McpTools, ToolGroup>) =>
@@ -140,6 +144,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
           models,
           problems: new Problems(), // all that is wrong has been told by then
           groupOf: (entry) => (entry.kind === 'mcp' ? live.get(entry) : groups.get(entry)),
+          serviceOf,
           implied,
           skills,
         });
@@ -162,7 +167,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   const id = bundle.id ?? idOf(file);
   const revision = digest({
     bundle: toJson(bundle),
-    modules: digests,
+    modules: { ...digests, ...services.digests },
     files: files.digests,
     ...(Object.keys(skillDigests).length === 0 ? {} : { skills: skillDigests }),
   });

@@ -1,4 +1,4 @@
-import type { McpTools, ModuleTools, PythonTools, ToolsEntry } from '../domain/inventory.ts';
+import type { GroupEntry, McpTools, ModuleTools, PythonTools, ToolsEntry } from '../domain/inventory.ts';
 import { consumer, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
 import type { MaybePromise } from '../base/promise.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
@@ -38,7 +38,7 @@ export async function loadToolGroups(agents: readonly string[], options: GroupOp
   for (const agent of agents) {
     const found = resolve(inventoryLevels(options.declared.bundle, agent), 'tools');
     for (const [index, entry] of (found?.value ?? []).entries()) {
-      if (groups.has(entry)) continue;
+      if (groups.has(entry) || entry.kind === 'named_service') continue;
       const path = [...(found?.from ?? []), index];
       const group = await groupOf(entry, path, options, digests);
       if (group !== undefined) groups.set(entry, group);
@@ -48,7 +48,7 @@ export async function loadToolGroups(agents: readonly string[], options: GroupOp
 }
 
 function groupOf(
-  entry: ToolsEntry,
+  entry: GroupEntry,
   path: Path,
   options: GroupOptions,
   digests: Record<string, string>,

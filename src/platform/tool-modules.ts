@@ -29,22 +29,7 @@ export async function loadToolModule(
   place: string,
   shown = JSON.stringify(named),
 ): Promise<LoadedModule> {
-  const file = locate(named, folder, place, shown);
-  const digest = shortDigest(readText(file, place));
-  const first = firstDigest.get(file) ?? digest;
-  firstDigest.set(file, first);
-  const url = `${pathToFileURL(runnable(file)).href}${first === digest ? '' : `?v=${digest}`}`;
-  let module: unknown;
-  try {
-    module = await import(url);
-  } catch (cause) {
-    throw new TreadleError('tool_module', {
-      place,
-      found: `${shown}, which fails: ${cause instanceof Error ? cause.message : String(cause)}`,
-      wanted: 'a module that can be imported',
-      cause,
-    });
-  }
+  const { module, digest } = await importModule(named, folder, place, shown);
   const tools = exported(module, shown, place).map(([at, spec]) => compileTool(spec, `${place}: ${shown} ${at}`));
   if (tools.length === 0) {
     throw new TreadleError('tool_module', {
@@ -63,6 +48,30 @@ export async function loadToolModule(
     });
   }
   return { tools, digest };
+}
+
+/** What a module exports, which may be anything. Throws `bundle_unreadable` or `tool_module` with `place`. */
+export async function importModule(
+  named: string,
+  folder: string,
+  place: string,
+  shown: string,
+): Promise<{ readonly module: unknown; readonly digest: string }> {
+  const file = locate(named, folder, place, shown);
+  const digest = shortDigest(readText(file, place));
+  const first = firstDigest.get(file) ?? digest;
+  firstDigest.set(file, first);
+  const url = `${pathToFileURL(runnable(file)).href}${first === digest ? '' : `?v=${digest}`}`;
+  try {
+    return { module: await import(url), digest };
+  } catch (cause) {
+    throw new TreadleError('tool_module', {
+      place,
+      found: `${shown}, which fails: ${cause instanceof Error ? cause.message : String(cause)}`,
+      wanted: 'a module that can be imported',
+      cause,
+    });
+  }
 }
 
 function locate(named: string, folder: string, place: string, shown: string): string {

@@ -593,7 +593,7 @@ plugins: {active: [planner.statc]}
     [
       'app.yaml:1:1  accounts',
       'app.yaml:2:1  mcp',
-      'app.yaml:8:23  surfaces.as_consumer.agents.main.tools[0].kind',
+      'app.yaml:8:13  surfaces.as_consumer.agents.main.tools[0].namespaces',
       'app.yaml:9:37  surfaces.as_consumer.agents.main.tools[1].module',
       'app.yaml:10:37  surfaces.as_consumer.agents.main.tools[2].module',
       'app.yaml:11:69  surfaces.as_consumer.agents.main.tools[3].allowed[0]',

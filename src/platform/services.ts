@@ -1,0 +1,167 @@
+import { isObject } from '../base/json.ts';
+import type { MaybePromise } from '../base/promise.ts';
+import { TreadleError } from '../base/errors.ts';
+import { consumer, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
+import { operationName, READING_OPERATIONS, type ModuleService, type NamedService } from '../domain/service.ts';
+import { compileTool, type CompiledTool } from './catalog.ts';
+import type { Readable } from './declare.ts';
+import { didYouMean, oneOf, type Problems } from './problems.ts';
+import type { LoadedService } from './service-members.ts';
+import { importModule } from './tool-modules.ts';
+
+/** The services of one bundle. */
+export interface Services {
+  /** As last known. Undefined for one that there is not, or that could not be loaded. */
+  known(namespace: string): LoadedService | undefined;
+  /** The same after asking for its document, where that is due. Never rejects. */
+  now(namespace: string): MaybePromise<LoadedService | undefined>;
+  /** Those that are elsewhere. */
+  readonly remote: ReadonlySet<string>;
+  /** By the name in the bundle: the digest of each file. */
+  readonly digests: Readonly<Record<string, string>>;
+}
+
+export interface ServicesOptions {
+  readonly declared: Readable;
+  readonly folder: string;
+  readonly problems: Problems;
+}
+
+/** Loads every service that any of the agents is granted, each once. Modules are imported: their code runs. */
+export async function loadServices(agents: readonly string[], options: ServicesOptions): Promise<Services> {
+  const { declared, problems } = options;
+  const { block, from } = consumer(declared.bundle);
+  const services = block?.named_services ?? {};
+  const loaded = new Map<string, LoadedService>();
+  const digests: Record<string, string> = {};
+  for (const [namespace, path] of namespacesOf(agents, declared)) {
+    const service = Object.hasOwn(services, namespace) ? services[namespace] : undefined;
+    if (service === undefined) {
+      if (!declared.isPartial) unknown(namespace, path, Object.keys(services), options);
+      continue;
+    }
+    const at = [...from, 'named_services', namespace];
+    try {
+      loaded.set(namespace, await serviceOf(namespace, service, at, options, digests));
+    } catch (error) {
+      problems.take(error);
+    }
+  }
+  return {
+    known: (namespace) => loaded.get(namespace),
+    now: (namespace) => loaded.get(namespace),
+    remote: new Set(),
+    digests,
+  };
+}
+
+/** The namespaces that any agent is granted, each with the first place that names it. */
+function namespacesOf(agents: readonly string[], { bundle }: Readable): ReadonlyMap<string, Path> {
+  const found = new Map<string, Path>();
+  for (const agent of agents) {
+    const tools = resolve(inventoryLevels(bundle, agent), 'tools');
+    for (const [index, entry] of (tools?.value ?? []).entries()) {
+      if (entry.kind !== 'named_service') continue;
+      for (const namespace of Object.keys(entry.namespaces)) {
+        if (!found.has(namespace)) found.set(namespace, [...(tools?.from ?? []), index, 'namespaces', namespace]);
+      }
+    }
+  }
+  return found;
+}
+
+function unknown(
+  namespace: string,
+  path: Path,
+  known: readonly string[],
+  { declared, problems }: ServicesOptions,
+): void {
+  const hint = didYouMean(namespace, known);
+  problems.add('bundle_unknown_name', {
+    place: declared.place(path),
+    found: `no service ${namespace} in surfaces.as_consumer.named_services`,
+    wanted: hint === undefined && known.length > 0 ? oneOf(known) : undefined,
+    hint: hint ?? (known.length === 0 ? `add ${namespace} there, with who provides it` : undefined),
+  });
+}
+
+function serviceOf(
+  namespace: string,
+  service: NamedService,
+  at: Path,
+  options: ServicesOptions,
+  digests: Record<string, string>,
+): Promise<LoadedService> {
+  switch (service.kind) {
+    case 'module':
+      return moduleService(namespace, service, [...at, 'module'], options, digests);
+    case 'openapi':
+      throw new TreadleError('bundle_not_supported', {
+        place: options.declared.place([...at, 'kind']),
+        found: 'a service of kind openapi, not supported yet',
+      });
+  }
+}
+
+async function moduleService(
+  namespace: string,
+  service: ModuleService,
+  at: Path,
+  { declared, folder }: ServicesOptions,
+  digests: Record<string, string>,
+): Promise<LoadedService> {
+  const place = declared.place(at);
+  const shown = declared.quoted(at, service.module);
+  const { module, digest } = await importModule(service.module, folder, place, shown);
+  digests[service.module] = digest;
+  const given = isObject(module) ? (module['service'] ?? module) : undefined;
+  const operations = isObject(given) ? given['operations'] : undefined;
+  if (!isObject(given) || !isObject(operations) || Object.keys(operations).length === 0) {
+    throw new TreadleError('tool_module', {
+      place,
+      found: `${shown}, which exports no service`,
+      wanted: 'an export called service, with operations',
+      hint: "write export const service = defineService({ operations: { 'object.get': defineOperation({ … }) } })",
+    });
+  }
+  const said = (key: 'label' | 'description', otherwise: string): string => {
+    const text = service[key] ?? given[key];
+    return typeof text === 'string' && text.trim() !== '' ? text.trim() : otherwise;
+  };
+  return {
+    namespace,
+    label: said('label', namespace),
+    description: said('description', ''),
+    operations: distinct(
+      Object.entries(operations).map(([own, spec]) => operationOf(own, spec, `${place}: ${shown} ${own}`)),
+      place,
+    ),
+    isRemote: false,
+    version: 0,
+  };
+}
+
+function operationOf(own: string, spec: unknown, place: string): CompiledTool {
+  if (!operationName.safeParse(own).success) {
+    const wanted = 'words of letters, digits, _ and - with dots between, such as object.search';
+    throw new TreadleError('tool_module', { place, found: `the operation ${JSON.stringify(own)}`, wanted });
+  }
+  const effect = READING_OPERATIONS.has(own) ? { effect: 'read' } : {};
+  const tool = isObject(spec) ? { ...effect, ...spec, name: own.replaceAll('.', '_') } : spec;
+  return { ...compileTool(tool, place), own };
+}
+
+/** The model sees a `_` for each dot: two that differ in these alone would be one. */
+export function distinct(operations: readonly CompiledTool[], place: string): readonly CompiledTool[] {
+  const seen = new Map<string, string>();
+  for (const { own } of operations) {
+    const name = own.replaceAll('.', '_');
+    const first = seen.get(name);
+    if (first !== undefined) {
+      const found = `operations ${first} and ${own}, which are one name to a model`;
+      throw new TreadleError('tool_module', { place, found, wanted: 'names that differ in more than dots' });
+    }
+    seen.set(name, own);
+  }
+  return operations;
+}
