@@ -55,7 +55,7 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
           {expiresAt === undefined ? (gate ?? '') : `lapses ${ago(expiresAt)}`}
         </small>
       </header>
-      <p className="approval-question">{question}</p>
+      {isOwnWords(question, name) ? <p className="approval-question">{question}</p> : null}
       {plan === undefined ? null : <PlanPanel title="" steps={plan} source="" />}
       {given === undefined || mode === 'edit' ? null : (
         <div className="approval-what">
@@ -149,4 +149,9 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
       ) : null}
     </section>
   );
+}
+
+/** A gate that only asks whether the tool may run says nothing that the card does not. */
+function isOwnWords(question: string, name: string | undefined): boolean {
+  return name === undefined || !question.startsWith(`Allow ${name} `);
 }
