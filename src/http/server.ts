@@ -13,6 +13,7 @@ export interface ServerOptions extends AppOptions {
   readonly hostname: string;
   /** 0: any that is free. */
   readonly port: number;
+  readonly patience?: Partial<Patience> | undefined;
 }
 
 export interface TreadleServer {
@@ -26,11 +27,18 @@ export interface TreadleServer {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
-/** A client that sends its head or its body more slowly than this is let go. */
-const HEADERS_MS = 15_000;
-const REQUEST_MS = 30_000;
-const CHECK_MS = 5_000;
-const KEEP_ALIVE_MS = 30_000;
+/** Milliseconds. */
+export interface Patience {
+  /** A client that sends its head, or all of its request, more slowly than this is let go. */
+  readonly headMs: number;
+  readonly requestMs: number;
+  /** Between two looks at who is slow. */
+  readonly lookMs: number;
+  /** For the next request of a connection. */
+  readonly idleMs: number;
+}
+
+const PATIENCE: Patience = { headMs: 15_000, requestMs: 30_000, lookMs: 5_000, idleMs: 30_000 };
 const PURGE_MS = 10 * 60_000;
 
 /**
@@ -48,12 +56,13 @@ export async function startServer(options: ServerOptions): Promise<TreadleServer
     });
   }
   const app = createApp(options);
+  const patience = { ...PATIENCE, ...options.patience };
   const server = createHttpServer(
     {
-      headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: CHECK_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: patience.headMs,
+      requestTimeout: patience.requestMs,
+      connectionsCheckingInterval: patience.lookMs,
+      keepAliveTimeout: patience.idleMs,
       noDelay: true,
     },
     // Node never looks at what a listener returns; ours answers every problem itself.

@@ -150,6 +150,17 @@ test('a body that is cut off changes nothing', async (t) => {
   assert.deepEqual([body['runs'], host.agents().length], [[], 1]);
 });
 
+test('whoever sends a head or a body without end is let go, and others are served meanwhile', async (t) => {
+  const { url, call } = await aServer(t, { patience: { headMs: 150, requestMs: 300, lookMs: 20 } });
+  const head = raw(url, 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: a');
+  const body = raw(
+    url,
+    'POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
+  );
+  assert.equal((await call('GET', '/health')).status, 200);
+  for (const said of await Promise.all([head, body])) assert.match(said, /^HTTP\/1.1 408 [^]*took too long/);
+});
+
 test('an idempotency key has its alphabet and its length', async (t) => {
   const { call } = await aServer(t);
   const codes = [];

@@ -64,7 +64,11 @@ test('a cursor of the stream goes on in the page, and one of the page in the str
     await follow(streamOf(served, id, `?cursor=${String(first.body['nextCursor'])}`))
   ).until(isEnd);
   const rest = await served.call('GET', `/api/v1/runs/${id}/events?cursor=${second?.id ?? ''}`);
-  const heard = [first.body['events'], [(JSON.parse(second?.data ?? '{}') as { entry: unknown }).entry], rest.body['events']] as {
+  const heard = [
+    first.body['events'],
+    [(JSON.parse(second?.data ?? '{}') as { entry: unknown }).entry],
+    rest.body['events'],
+  ] as {
     id: string;
   }[][];
   assert.deepEqual(
