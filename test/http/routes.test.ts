@@ -57,6 +57,7 @@ test('every route of the run API answers as its table says', async (t) => {
   await ask('stopRun', id, { body: {} });
   await served.rest(id);
   await ask('forkRun', id, { body: { metadata: { copy: 'yes' } } });
+  await ask('renameRun', id, { body: { title: 'Another name' } });
   await ask('archiveRun', id);
   await ask('archiveRun', id, { body: { archived: false } });
   await ask('listRuns', '', { query: '?status=stopped,completed&archived=any&limit=10&q=write' });
