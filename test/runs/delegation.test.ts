@@ -44,7 +44,7 @@ test('a run delegates, waits without costing anything, and goes on with the answ
     assert.equal((await host.runs.snapshot(ana, child?.id ?? '')).parent?.id, run.id);
   }));
 
-test('what the parent asks for the child asks for, whatever its own grant says, and the question reaches the parent', () =>
+test('B110 B128 what the parent asks for the child asks for, whatever its own grant says, and the question reaches the parent', () =>
   withHost({ bundle: family('subagents: true', POST), script: play }, async ({ host, another, until, sent }) => {
     const { run } = await host.runs.create(ana, { prompt: 'delegate mail bo' });
     const waiting = await until(run.id, ({ requests }) => requests.length > 0);
@@ -58,7 +58,7 @@ test('what the parent asks for the child asks for, whatever its own grant says, 
     assert.deepEqual([ended.answer, sent], ['delegate is done', ['bo']]);
   }));
 
-test('what its user has denied the parent, the child has not either', () => {
+test('B129 B130 what its user has denied the parent, the child has not either', () => {
   const selections: SelectionStore = {
     readSelection: ({ agent }) =>
       agent === 'main'

@@ -47,7 +47,7 @@ for (const [synchronous, count] of [
   ['normal', 300],
   ['full', 100],
 ] as const) {
-  test(`two processes that write to one conversation lose nothing (${synchronous})`, async (t) => {
+  test(`B101 two processes that write to one conversation lose nothing (${synchronous})`, async (t) => {
     const file = temporaryFile(t);
     const order = { work: 'contend', file, synchronous, count } as const;
     const said = await Promise.all(['left', 'right'].map((name) => finish(start(t, { ...order, name }))));
@@ -67,7 +67,7 @@ for (const [synchronous, count] of [
   });
 }
 
-test('four processes that start on a file that is not there all start', async (t) => {
+test('B102 four processes that start on a file that is not there all start', async (t) => {
   const file = path.join(path.dirname(temporaryFile(t)), 'new', 'treadle.db');
   const children = ['a', 'b', 'c', 'd'].map((name) => start(t, { work: 'post', file, name }));
   const said = await Promise.all(children.map(finish));

@@ -40,7 +40,7 @@ function bytesOf(file: string): number {
   return bytes;
 }
 
-test('an iteration takes at most 700 bytes, at the end of a long conversation as at its beginning', async (t) => {
+test('B103 an iteration takes at most 700 bytes, at the end of a long conversation as at its beginning', async (t) => {
   const file = temporaryFile(t);
   const log = await openFor(t, { file, synchronous: 'normal' });
   await log.create(aConversation('c1'));
