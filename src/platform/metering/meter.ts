@@ -70,6 +70,8 @@ const PATIENCE_MS = 1_000;
 export function createMeter({ ledger, log, clock, logger }: MeterOptions): Meter {
   const tree = createRunTree(log);
   const states = new Map<string, State>();
+  /** Conversations that may have something set aside. */
+  const holding = new Set<string>();
 
   function stateOf(id: string): State {
     let state = states.get(id);
@@ -113,13 +115,13 @@ export function createMeter({ ledger, log, clock, logger }: MeterOptions): Meter
   function take(fact: Fact, state: State, prices: PriceList): MaybePromise<void> {
     switch (fact.type) {
       case 'agent.turn.start':
-        return readUp(fact.conversationId, fact.seq - 1, prices);
+        return takeUp(fact, prices);
       case 'agent.turn.end':
         return over(fact, state);
       default: {
         const call = fact.type === 'llm.response' ? pendingOf(state, fact) : undefined;
         const entry = state.maker.entry(fact, prices, call?.guess);
-        if (call !== undefined) settle(state, call);
+        if (call !== undefined) settle(fact.conversationId, state, call);
         if (fact.type === 'tool.invoke') state.settles.push(fact.payload.action);
         if (entry === undefined) return undefined;
         state.waiting.push(entry);
@@ -136,9 +138,10 @@ export function createMeter({ ledger, log, clock, logger }: MeterOptions): Meter
     return pending.find((one) => one.id === id);
   }
 
-  function settle(state: State, call: Pending): void {
+  function settle(id: string, state: State, call: Pending): void {
     state.pending = state.pending.filter((one) => one !== call);
     state.settles.push(call.id);
+    if (state.pending.length === 0) holding.delete(id); // counting it lets go of it
   }
 
   function flush(id: string, state: State, through: number): MaybePromise<void> {
@@ -161,33 +164,49 @@ export function createMeter({ ledger, log, clock, logger }: MeterOptions): Meter
 
   async function over(fact: FactOf<'agent.turn.end'>, state: State): Promise<void> {
     const id = fact.conversationId;
-    const flushed = flush(id, state, fact.seq);
-    if (isPromise(flushed)) await flushed;
+    if (state.waiting.length > 0 || state.settles.length > 0) {
+      const flushed = flush(id, state, fact.seq);
+      if (isPromise(flushed)) await flushed;
+    }
     state.pending = [];
+    if (!holding.delete(id)) return;
     const released = ledger.release(id);
     if (isPromise(released)) await released;
   }
 
-  /** Counts what stands in the log after the ledger's position, up to a fact. */
-  async function readUp(id: string, through: number, prices: PriceList): Promise<void> {
-    let position = await ledger.position(id);
-    if (position >= through) return;
-    const payer = await tree.payer(id);
-    if (payer === undefined) return;
+  /**
+   * Counts what stands in the log after the ledger's position, up to a fact. The position goes no further than to the last
+   * fact that cost something: the request of a call that is under way must be read again with its answer.
+   */
+  async function readUp(id: string, through: number, prices: PriceList): Promise<number> {
+    let found = 0;
     const maker = new EntryMaker();
-    while (position < through) {
-      const facts = await log.read(id, position, PAGE);
+    for (let read = await ledger.position(id); read < through;) {
+      const facts = await log.read(id, read, PAGE);
       const last = facts.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) break;
       const entries: LedgerEntry[] = [];
       for (const fact of facts) {
         if (fact.seq > through) break;
         const entry = maker.entry(fact, prices);
         if (entry !== undefined) entries.push(entry);
       }
-      position = Math.min(last.seq, through);
-      await ledger.add(payer, entries, { through: position });
+      read = last.seq;
+      const end = entries.at(-1);
+      const payer = end === undefined ? undefined : await tree.payer(id);
+      if (end === undefined || payer === undefined) continue;
+      await ledger.add(payer, entries, { through: end.seq });
+      found += entries.length;
     }
+    return found;
+  }
+
+  async function takeUp(
+    { conversationId: id, seq, payload }: FactOf<'agent.turn.start'>,
+    prices: PriceList,
+  ): Promise<void> {
+    if (payload.resumed === true) holding.add(id); // whoever had it may have set something aside
+    await readUp(id, seq - 1, prices);
   }
 
   return {
@@ -208,10 +227,7 @@ export function createMeter({ ledger, log, clock, logger }: MeterOptions): Meter
         let lacking = 0;
         for (const row of rows) {
           try {
-            const position = await ledger.position(row.id);
-            if (position >= row.head) continue;
-            lacking++;
-            await readUp(row.id, row.head, pricesOf(row.bundle));
+            lacking += await readUp(row.id, row.head, pricesOf(row.bundle));
           } catch (error) {
             logger.error('the spending of a conversation could not be counted', { conversation: row.id, error });
           }
@@ -221,6 +237,7 @@ export function createMeter({ ledger, log, clock, logger }: MeterOptions): Meter
       }
     },
     expect(conversationId, pending) {
+      holding.add(conversationId);
       const state = stateOf(conversationId);
       state.pending = [...state.pending.filter((one) => one.id !== pending.id), pending];
     },
