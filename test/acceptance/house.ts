@@ -171,7 +171,7 @@ export async function aHouse(t: Test, options: HouseOptions = {}): Promise<House
   const allKeys = keys as Record<Role, string>; // all of them, by now
   const open: Replica[] = [];
   t.after(async () => {
-    for (const one of open.reverse()) await one.end();
+    for (const one of [...open].reverse()) await one.end();
     await log.close();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -229,6 +229,7 @@ export async function aHouse(t: Test, options: HouseOptions = {}): Promise<House
       aurora: (as = 'approve') =>
         new Aurora({ base: `${url}/api/v1`, key: allKeys[as], firstWaitMs: 5, longestWaitMs: 20, giveUpMs: 10_000 }),
       async end() {
+        if (open.includes(made)) open.splice(open.indexOf(made), 1);
         await server.close({ drainMs: 0 });
         await host.close({ drainMs: 0 });
       },
