@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { systemClock } from '../../src/base/clock.ts';
 import { createModelSource } from '../../src/adapters/models/model-source.ts';
 import type { Fetch } from '../../src/adapters/models/providers.ts';
@@ -52,17 +53,31 @@ export async function wireBody(provider: WireProvider, request: ModelRequest): P
   const { provider: _, model, options, ...settings } = request.model;
   const wanted: ModelRef =
     request.model.provider === ref.provider ? { ...ref, model, ...settings } : { ...ref, ...settings };
-  let body: unknown;
-  const capture: Fetch = (_url, init) => {
-    body = JSON.parse(init?.body as string);
-    return Promise.resolve(new Response('', { headers: { 'content-type': 'text/event-stream' } }));
-  };
-  const opened = await openWire(wanted, capture);
-  const stream = await opened.call(
-    { ...request, model: wanted },
-    { conversationId: 'c1', signal: new AbortController().signal },
+  const opened = await openOnce(wanted);
+  const sent: { body?: unknown } = {};
+  const parts = await capturing.run(sent, async () =>
+    collect(
+      await opened.call({ ...request, model: wanted }, { conversationId: 'c1', signal: new AbortController().signal }),
+    ),
   );
-  const parts = await collect(stream);
-  if (body === undefined) throw new Error(`nothing was sent: ${JSON.stringify(parts)}`);
-  return body;
+  if (!('body' in sent)) throw new Error(`nothing was sent: ${JSON.stringify(parts)}`);
+  return sent.body;
+}
+
+const capturing = new AsyncLocalStorage<{ body?: unknown }>();
+const models = new Map<string, Promise<Model>>();
+
+/** One adapter for all requests to a model: to open it takes longer than to write most of them. */
+function openOnce(ref: ModelRef): Promise<Model> {
+  const key = JSON.stringify(ref);
+  let opened = models.get(key);
+  if (opened === undefined) {
+    opened = openWire(ref, (_url, init) => {
+      const sent = capturing.getStore();
+      if (sent !== undefined) sent.body = JSON.parse(init?.body as string);
+      return Promise.resolve(new Response('', { headers: { 'content-type': 'text/event-stream' } }));
+    });
+    models.set(key, opened);
+  }
+  return opened;
 }
