@@ -14,6 +14,7 @@ import { workloads, type Metrics, type Setup, type Workload, type WorkloadName }
 const help = `Usage: npm run bench -- [options]
 
   --quick            shorter batches and fewer rounds, under three minutes
+  --cpu              processor time of the main thread instead of wall time: for a machine that is busy
   --only turn,crowd  rows whose name begins so (${[...new Set(rows.map(({ id }) => id))].join(', ')})
   --peers pi,ai      peers whose name begins so; --peers none for none (${allPeers.map(({ name }) => name).join(', ')})
   --json file        writes every number of every round to a file as well`;
@@ -21,6 +22,7 @@ const help = `Usage: npm run bench -- [options]
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    cpu: { type: 'boolean', default: false },
     only: { type: 'string' },
     peers: { type: 'string' },
     json: { type: 'string' },
@@ -106,6 +108,7 @@ async function measureWorkload(name: WorkloadName, subjects: readonly SubjectInf
   const rounds = (workload.rounds ?? { full: 9, quick: 3 })[options.quick ? 'quick' : 'full'];
   const setupOf = ({ longest }: SubjectInfo): Setup => ({
     quick: options.quick,
+    cpu: options.cpu,
     batchMs: options.quick ? 60 : 150,
     longest,
     ...(server && { baseUrl: server.baseUrl }),

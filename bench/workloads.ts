@@ -11,6 +11,8 @@ export type Metrics = Readonly<Record<string, number>>;
 
 export interface Setup {
   readonly quick: boolean;
+  /** Time is what the main thread has used of a processor. */
+  readonly cpu: boolean;
   /** Wanted length of a batch. */
   readonly batchMs: number;
   /** Turns of the longest conversation that this subject can be asked for in reasonable time. */
