@@ -24,7 +24,7 @@ export interface Chooser {
 
 /** An agent whose users can choose, and the bundle that has it. */
 export interface ChoosableAgent {
-  readonly bundle: Pick<LoadedBundle, 'id' | 'file' | 'bundle' | 'agent'>;
+  readonly bundle: Pick<LoadedBundle, 'id' | 'file' | 'bundle' | 'agent' | 'agentNow'>;
   readonly agent: string;
   /** The model that `auto` stands for. */
   readonly model?: ChosenModel | undefined;
@@ -86,6 +86,7 @@ export async function readState(
   conversationId: string | undefined,
 ): Promise<SelectionState> {
   const found = ports.agentNamed(name);
+  await found.bundle.agentNow(found.agent); // what its servers have at the moment is what there is to choose from
   const agent = choosable(found);
   const named = conversationId === undefined ? undefined : await conversationOf(ports, chooser, found, conversationId);
   const rows = await readBoth(ports, chooser, agent, named?.row);

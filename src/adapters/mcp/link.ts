@@ -1,5 +1,5 @@
 import { Client, ProtocolError, type ElicitResult } from '@modelcontextprotocol/client';
-import { oneLine } from '../../base/json.ts';
+import { isObject, oneLine } from '../../base/json.ts';
 import { head } from '../../base/text.ts';
 import type { McpService } from '../../domain/mcp.ts';
 import type { Clock, Logger } from '../../kernel/ports.ts';
@@ -109,12 +109,18 @@ function told(error: unknown, lastWords: string): unknown {
   return new Error(`${reason(error)}; it wrote: ${head(last, 300)}`, { cause: error });
 }
 
-/** What went wrong, on one line and short. */
+/** What went wrong, on one line and short: what each error on the way down adds to the one above it. */
 export function reason(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
-  const said = error instanceof Error ? error.message : String(error);
-  const deeper =
-    cause === undefined || said.includes(cause.message) || cause.message === '' ? '' : `: ${cause.message}`;
-  const code = cause !== undefined && 'code' in cause && cause.message === '' ? `: ${String(cause.code)}` : '';
-  return head(oneLine(`${said}${deeper}${code}`), 500);
+  const said: string[] = [];
+  let one: unknown = error;
+  for (let depth = 0; one !== undefined && depth < DEEPEST; depth++) {
+    const code = isObject(one) && typeof one['code'] === 'string' ? one['code'] : '';
+    const message = one instanceof Error ? one.message : typeof one === 'string' ? one : '';
+    const text = oneLine(message === '' ? code : message).replace(/^Version negotiation probe failed: /, '');
+    if (text !== '' && !said.some((known) => known.includes(text))) said.push(text);
+    one = one instanceof AggregateError ? (one.errors[0] as unknown) : one instanceof Error ? one.cause : undefined;
+  }
+  return head(said.join(': '), 500);
 }
+
+const DEEPEST = 5;
