@@ -39,6 +39,8 @@ export interface HostOptions {
   /** Where users' choices are kept; in memory when absent. */
   readonly selections?: SelectionStore | undefined;
   readonly accounts?: AccountStore | undefined;
+  /** An edited bundle counts from the next turn on. */
+  readonly watch?: boolean | undefined;
   /** What drives runs with work; the embedded one when absent. */
   readonly engine?: Engine | undefined;
   readonly ledger?: UsageLedger | undefined;

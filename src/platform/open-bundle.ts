@@ -14,6 +14,7 @@ import { processEnvironment, type Environment } from './environment.ts';
 import { loadBundle, type LoadedBundle } from './load.ts';
 import { installMetering } from './metering/install.ts';
 import type { Measures } from './measures.ts';
+import { createReload, type Edition } from './reload.ts';
 import { createWorker, type Worker } from './worker.ts';
 
 export interface OpenBundleOptions {
@@ -33,11 +34,16 @@ export interface OpenBundleOptions {
   readonly accounts?: AccountStore | undefined;
   /** What keeps figures, traces and the ledger of this process; nothing is measured when absent. */
   readonly measures?: Measures | undefined;
+  /** Looks at the file whenever something in its folder changes. */
+  readonly watch?: boolean | undefined;
 }
 
 /** A bundle joined to the loop, the adapters and its plugins. The log is shared, and not its own. */
 export interface OpenBundle {
+  /** As it is for turns that begin now. */
   readonly loaded: LoadedBundle;
+  /** Looks at the file again: an edit counts from the next turn on, a wrong one leaves what was. */
+  reload(): Promise<'same' | 'new' | 'kept'>;
   /** What each active plugin registered. */
   readonly manifests: readonly Manifest[];
   /** The model that `auto` stands for, where the bundle leaves it open. */
@@ -56,16 +62,32 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
   const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const { measures = {} } = options;
   const plugins = [...shippedPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
-  const bundle = await loadBundle(options.bundle, {
-    environment,
-    builtins: builtinGroups,
-    plugins: new Map(plugins.map((one) => [one.id, one.config])),
-    // Where the process sends spans, every agent is heard.
-    activeByDefault: new Set([...activeByDefault, ...(measures.telemetry === undefined ? [] : [otelObserver.id])]),
+  const load = (): Promise<LoadedBundle> =>
+    loadBundle(options.bundle, {
+      environment,
+      builtins: builtinGroups,
+      plugins: new Map(plugins.map((one) => [one.id, one.config])),
+      // Where the process sends spans, every agent is heard.
+      activeByDefault: new Set([...activeByDefault, ...(measures.telemetry === undefined ? [] : [otelObserver.id])]),
+      clock,
+      logger,
+    });
+  const bundle = await load();
+  const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
+  const edition = (of: LoadedBundle, model: ChosenModel | undefined): Edition => ({
+    bundle: of,
+    agents: withChosenModel(of.agentSource(options.selections, options.accounts), model),
+  });
+  const reload = createReload({
+    first: edition(bundle, chosen),
+    async load() {
+      const next = await load();
+      return edition(next, (await chooseModel(next, { environment, clock, models })).chosen);
+    },
     clock,
     logger,
   });
-  const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
+  const unwatch = options.watch === true ? reload.watch() : undefined;
   const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
   const isObserved = bundle.plugins.some(({ id }) => id === otelObserver.id);
   const telemetry = measures.telemetry ?? (isObserved ? await registeredTelemetry() : undefined);
@@ -87,22 +109,26 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     ids,
     models,
     logger,
-    agents: withChosenModel(bundle.agentSource(options.selections, options.accounts), chosen),
+    agents: reload.agents,
     blocks: installed.flatMap((one) => [...one.blocks]).sort(([left], [right]) => (left < right ? -1 : 1)),
   };
   const worker = createWorker(ports);
   return {
-    loaded: bundle,
+    get loaded() {
+      return reload.current.bundle;
+    },
+    reload: () => reload.now(),
     manifests: installed.map((one) => one.manifest),
     model: chosen,
     bus,
     ports,
     worker,
     async close(drainMs) {
+      unwatch?.();
       await worker.stop(drainMs);
       for (const one of installed) one.uninstall();
       for (const end of endMeasures) end();
-      await bundle.close();
+      await reload.close();
     },
   };
 }

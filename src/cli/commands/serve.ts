@@ -86,7 +86,7 @@ export async function serve(
       budgets: options.budgets === undefined ? undefined : readBudgets(options.budgets),
     });
     const { measures, figures } = measured;
-    host = await createHost({ bundles, log, secret, environment, logger, selections: control, measures });
+    host = await createHost({ bundles, log, secret, environment, logger, selections: control, watch: true, measures });
     server = await startServer({
       ...settings,
       host,
