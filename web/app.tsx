@@ -77,7 +77,7 @@ function Frame() {
             <Route path="/approvals">
               <Approvals />
             </Route>
-            <Route path="/agents/:rest*">
+            <Route path="/agents">
               <Agents />
             </Route>
             <Route path="/usage">

@@ -146,7 +146,7 @@ describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, ()
     await page.getByText('1 without success').waitFor();
   });
 
-  it('has an inspector that shows time, prompts, decisions and the log', async (t) => {
+  it('has an inspector that shows time, prompts and the log, and a page of what agents may use', async (t) => {
     const served = await aPageServer(t);
     const id = await served.begin('think of looms');
     await served.rest(id);
@@ -156,6 +156,9 @@ describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, ()
     await page.getByText('instructions', { exact: true }).waitFor();
     await page.getByRole('tab', { name: 'Log' }).click();
     await page.getByText('agent.turn.end').waitFor();
+    await page.goto('/agents');
+    await page.getByRole('button', { name: 'What it may use' }).click();
+    await page.getByText('look_up').waitFor();
   });
 
   it('has no page that is wider than a small phone', async (t) => {
