@@ -34,7 +34,7 @@ export function serverKey(environment: Environment, { key }: RemoteOptions): str
 }
 
 /** A person waits in front of the command: so long a server may be away, and no longer. */
-export const DEADLINE_MS = 10_000;
+export const DEADLINE_MS = 5_000;
 
 export function openClient({ environment }: Context, options: RemoteOptions): Client {
   return createClient({
