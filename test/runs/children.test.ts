@@ -55,6 +55,14 @@ test('a child’s request shows at the parent with the way to it, and is answere
     assert.ok((await host.runs.snapshot(ana, parent)).version > version);
   }));
 
+test('a list has the runs that people began; those below one are listed by its id', () =>
+  withHost({ script }, async (fixture) => {
+    const { runs } = fixture.host;
+    const parent = await aFamily(fixture);
+    const ids = async (query: object): Promise<string[]> => (await runs.list(ana, query)).runs.map(({ id }) => id);
+    assert.deepEqual([await ids({}), await ids({ parent })], [[parent], ['run_child']]);
+  }));
+
 test('two children that ask the same thing under the same id are told apart by their run', () =>
   withHost({ script }, async (fixture) => {
     const { host, log, sent, until } = fixture;

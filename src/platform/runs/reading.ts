@@ -70,7 +70,8 @@ export async function list(ports: RunsPorts, caller: Caller, query: ListRuns): P
     status,
     ...named,
     q,
-    parent,
+    // Runs below another one belong to it, and are listed where it is named.
+    ...(parent === undefined ? { top: true } : { parent }),
     archived: archived === 'no' ? undefined : archived,
     before: cursor === undefined ? undefined : ports.cursors.readPlace(bound, cursor),
   });
