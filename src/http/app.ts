@@ -14,7 +14,6 @@ import { createEndpoint, type AnyHandler, type EndpointPorts, type Surface } fro
 import type { Figures } from './figures.ts';
 import { createIdentify } from './identify.ts';
 import { createOnce } from './idempotency.ts';
-import { createMcp } from './mcp/handler.ts';
 import { mcpHandlers, mcpRoutes } from './mcp/routes.ts';
 import { createTokenReader, type OidcOptions } from './oidc.ts';
 import { createRateLimit, type RateOptions } from './rate.ts';
@@ -148,9 +147,9 @@ export function createApp(options: AppOptions): App {
   serve(API, runRoutes, runHandlers(host, streams), CANONICAL);
   serve(API, selectionRoutes, selectionHandlers(host), CANONICAL);
   serve(NEXUSTRADE_API, nexustradeRoutes, nexustradeHandlers(host), NEXUSTRADE);
-  const mcp = createMcp({ runs: host.runs, agents: () => host.agents(), clock, version: options.version }, logger);
+  const mcp = mcpHandlers({ runs: host.runs, agents: () => host.agents(), clock, version: options.version }, logger);
   serve('', agUiRoutes, agUiHandlers(host, streams), PROTOCOLS);
-  serve('', mcpRoutes, mcpHandlers(mcp), PROTOCOLS);
+  serve('', mcpRoutes, mcp.handlers, PROTOCOLS);
   const operations = operationHandlers({
     figures,
     version: options.version,

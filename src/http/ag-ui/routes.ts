@@ -1,12 +1,9 @@
-import { EventEncoder } from '@ag-ui/encoder';
 import { z } from 'zod';
 import type { Host } from '../../platform/host.ts';
 import type { Handlers } from '../endpoint.ts';
 import { callerName } from '../identify.ts';
 import type { Streams } from '../streams.ts';
 import type { RouteTable } from '../wire.ts';
-import { exchange } from './exchange.ts';
-import { parseInput } from './input.ts';
 
 export const agUiRoutes = {
   exchange: {
@@ -24,9 +21,15 @@ export const agUiRoutes = {
 
 /** Front ends that speak AG-UI. A page that goes away stops nothing: it comes back with the same thread. */
 export function agUiHandlers({ runs }: Pick<Host, 'runs'>, streams: Streams): Handlers<typeof agUiRoutes> {
-  const encoder = new EventEncoder();
   return {
-    exchange({ params: { agent }, body }, { caller, context }) {
+    async exchange({ params: { agent }, body }, { caller, context }) {
+      // Loaded with the first page: a server that has none starts without the protocol's library.
+      const [{ EventEncoder }, { exchange }, { parseInput }] = await Promise.all([
+        import('@ag-ui/encoder'),
+        import('./exchange.ts'),
+        import('./input.ts'),
+      ]);
+      const encoder = new EventEncoder();
       const input = parseInput(body);
       const open = (signal: AbortSignal) => exchange({ runs, caller, agent, input, signal });
       return streams.answer(context, callerName(caller), open, (event) => encoder.encodeSSE(event));

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Handlers } from '../endpoint.ts';
 import type { RouteTable } from '../wire.ts';
+import type { Logger } from '../../kernel/ports.ts';
 import type { Mcp } from './handler.ts';
+import type { McpPorts } from './tools.ts';
 
 export const mcpRoutes = {
   call: {
@@ -17,6 +19,17 @@ export const mcpRoutes = {
   },
 } as const satisfies RouteTable;
 
-export function mcpHandlers(mcp: Mcp): Handlers<typeof mcpRoutes> {
-  return { call: ({ body }, { caller, context }) => mcp.answer(context.req.raw, caller, body) };
+/** The library is loaded with the first call: a server that has none starts without it. */
+export function mcpHandlers(
+  ports: McpPorts,
+  logger: Logger,
+): { readonly handlers: Handlers<typeof mcpRoutes>; readonly close: () => Promise<void> } {
+  let mcp: Promise<Mcp> | undefined;
+  const load = async (): Promise<Mcp> => (await import('./handler.ts')).createMcp(ports, logger);
+  return {
+    handlers: {
+      call: async ({ body }, { caller, context }) => (await (mcp ??= load())).answer(context.req.raw, caller, body),
+    },
+    close: async () => (await mcp)?.close(),
+  };
 }
