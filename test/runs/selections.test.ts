@@ -156,6 +156,23 @@ test('the log names the change that made a prompt cold, and what it cost', async
   });
 });
 
+test('the prompt of a call shows what of it was read from the cache, and which change made it cold', async () => {
+  await setting({}, async ({ talk, update, host }) => {
+    const id = await talk('hi');
+    await update({ patch: lookOff, conversation: id, decision: 'accept' });
+    await talk('again', id);
+    const shown = async (iteration: number, turn: number) => {
+      const { sections, cache } = await host.runs.prompt(ana, id, { iteration, turn });
+      const reads = Object.fromEntries(
+        sections.flatMap(({ name, read }) => (read === undefined ? [] : [[name, read]])),
+      );
+      return [reads['tools'], reads['instructions'], reads['announce'], cache.cold?.section, cache.cold?.change];
+    };
+    assert.deepEqual(await shown(2, 1), ['yes', 'yes', 'no', undefined, undefined]);
+    assert.deepEqual(await shown(1, 2), ['no', 'no', 'no', 'tools', 'selection']);
+  });
+});
+
 test('a change that waits for the cache to be cold is visible, and counts once it is free', async () => {
   await setting({}, async ({ talk, update, host, models, pass }) => {
     const id = await talk('hi');

@@ -81,6 +81,10 @@ export const prompt = z
         digest: z.string(),
         bytes: z.int(),
         cached: z.boolean(),
+        read: z
+          .enum(['yes', 'partly', 'no'])
+          .optional()
+          .meta({ description: 'Whether it was read from a cache, by what was billed. Absent when nobody said.' }),
         text: z.string(),
       }),
     ),
@@ -89,6 +93,24 @@ export const prompt = z
     allowed: z.array(z.string()).optional(),
     usage: tokens.optional(),
     stop: z.string().optional(),
+    cache: z
+      .object({
+        expectedRead: z.int().optional(),
+        markers: z.array(z.string()).optional(),
+        unmarked: z.array(z.string()).optional(),
+        cold: z
+          .object({
+            what: z.string(),
+            predicted: z.int(),
+            billed: z.int().optional(),
+            cause: z.enum(['ours', 'expired', 'provider', 'unknown']).optional(),
+            section: z.string().optional(),
+            change: z.enum(['model', 'selection', 'bundle', 'compaction', 'gate']).optional(),
+          })
+          .optional()
+          .meta({ description: 'Why a warm prompt was cold, and which change did it.' }),
+      })
+      .meta({ description: 'What was expected of the provider’s cache, and what came of it.' }),
   })
   .meta({ id: 'Prompt', description: 'What the model saw in one iteration.' });
 

@@ -3,6 +3,7 @@ import { TreadleError } from '../../base/errors.ts';
 import { toJson } from '../../base/json.ts';
 import { utf8Length } from '../../base/text.ts';
 import { promptSections, render } from '../../assembly/render.ts';
+import { sectionReads } from '../../assembly/section-reads.ts';
 import { emptyConversation, type Conversation } from '../../domain/conversation.ts';
 import type { Fact, FactOf } from '../../domain/event.ts';
 import { apply } from '../../domain/fold.ts';
@@ -15,6 +16,7 @@ interface Call {
   readonly request: FactOf<'llm.request'>;
   readonly conversation: Conversation;
   answer: FactOf<'llm.response'> | undefined;
+  cold: FactOf<'cache.cold'> | undefined;
 }
 
 const PAGE = 1_000;
@@ -27,8 +29,10 @@ export async function prompt(ports: RunsPorts, caller: Caller, id: string, query
   for (;;) {
     const page = await ports.log.read(id, conversation.head, PAGE);
     for (const fact of page) {
-      if (isAsked(fact, conversation, query)) call = { request: fact, conversation, answer: undefined };
+      if (isAsked(fact, conversation, query))
+        call = { request: fact, conversation, answer: undefined, cold: undefined };
       else if (call !== undefined && isAnswerTo(fact, call)) call.answer = fact;
+      else if (fact.type === 'cache.cold' && call !== undefined && fact.causedBy === call.request.id) call.cold = fact;
       conversation = apply(conversation, fact);
     }
     if (page.length < PAGE) break;
@@ -61,7 +65,7 @@ function isAnswerTo(fact: Fact, { request }: Call): fact is FactOf<'llm.response
   );
 }
 
-function promptOf(id: string, { request: { iteration = 0, payload }, conversation, answer }: Call): Prompt {
+function promptOf(id: string, { request: { iteration = 0, payload }, conversation, answer, cold }: Call): Prompt {
   const { turn } = conversation;
   if (turn === undefined) throw new Error('Treadle bug: a model call outside of a turn');
   const model = turn.agent.models.find(
@@ -72,6 +76,16 @@ function promptOf(id: string, { request: { iteration = 0, payload }, conversatio
     announce: payload.announce,
     toolChoice: payload.choice,
   });
+  const sections = promptSections(request, conversation).map(({ name, lifetime, text }) => ({
+    name,
+    lifetime,
+    digest: shortDigest(text),
+    bytes: utf8Length(text),
+    cached: lifetime !== 'iteration',
+    text,
+  }));
+  const reads = sectionReads(sections, answer?.payload.usage);
+  const { expectedRead, markers, unmarked } = payload;
   return {
     run: id,
     turn: turn.number,
@@ -80,17 +94,19 @@ function promptOf(id: string, { request: { iteration = 0, payload }, conversatio
     model: payload.model,
     role: payload.role,
     ...(payload.purpose !== undefined && { purpose: payload.purpose }),
-    sections: promptSections(request, conversation).map(({ name, lifetime, text }) => ({
-      name,
-      lifetime,
-      digest: shortDigest(text),
-      bytes: utf8Length(text),
-      cached: lifetime !== 'iteration',
-      text,
-    })),
+    sections: sections.map((section) => {
+      const read = reads.get(section.name);
+      return read === undefined ? section : { ...section, read };
+    }),
     messages: toJson(request.messages),
     ...(request.toolChoice !== undefined && { toolChoice: toJson(request.toolChoice) }),
     ...(payload.allowed !== undefined && { allowed: payload.allowed }),
     ...(answer !== undefined && { usage: answer.payload.usage, stop: answer.payload.stop }),
+    cache: {
+      ...(expectedRead !== undefined && { expectedRead }),
+      ...(markers !== undefined && { markers }),
+      ...(unmarked !== undefined && { unmarked }),
+      ...(cold !== undefined && { cold: cold.payload }),
+    },
   };
 }

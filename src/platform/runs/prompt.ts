@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts';
+import type { FactPayload } from '../../domain/event.ts';
 import type { Usage } from '../../domain/usage.ts';
 
 export interface PromptSection {
@@ -9,7 +10,20 @@ export interface PromptSection {
   readonly bytes: number;
   /** False for what is sent anew each time. */
   readonly cached: boolean;
+  /** Whether it was read from a cache, by what was billed; absent when the provider did not say. */
+  readonly read?: 'yes' | 'partly' | 'no';
   readonly text: string;
+}
+
+/** What was expected of the provider's cache, and what came of it. */
+export interface PromptCache {
+  /** Input tokens that it should have given; absent for a provider of which nothing is known. */
+  readonly expectedRead?: number;
+  readonly markers?: readonly string[];
+  /** Places that got no marker, and why. */
+  readonly unmarked?: readonly string[];
+  /** Why a warm prompt was cold. */
+  readonly cold?: FactPayload<'cache.cold'>;
 }
 
 /** What the model saw in one iteration, rendered again from the log. */
@@ -31,6 +45,7 @@ export interface Prompt {
   readonly allowed?: readonly string[];
   readonly usage?: Usage;
   readonly stop?: string;
+  readonly cache: PromptCache;
 }
 
 export interface PromptQuery {
