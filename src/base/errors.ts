@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   bundle_conflict: 'Two parts of a bundle contradict each other.',
   tool_module: 'A tool module cannot be loaded or exports something that is not a tool.',
   tool_schema: 'A tool has an input schema that cannot be compiled.',
+  service_document: 'The document of a service cannot be used.',
   plugin_config: 'A plugin was given a configuration it does not accept.',
   plugin_failed: 'A plugin failed while it was being set up.',
   model_unknown_provider: 'A model names a provider that Treadle does not know.',

@@ -212,6 +212,15 @@ export interface ModelSource {
 
 // ── Tools ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** A user's account elsewhere, opened for one tool. */
+export interface ConnectedAccount {
+  readonly provider: string;
+  /** The rights that the user gave. */
+  readonly claims: readonly string[];
+  /** What shows who the user is, as `Authorization: Bearer`. Good for some minutes; a tool keeps it nowhere. */
+  readonly token: string;
+}
+
 /** What a running tool may touch. */
 export interface ToolContext {
   readonly conversationId: string;
@@ -232,6 +241,8 @@ export interface ToolContext {
   readonly conversation: Conversation;
   /** The answer of the person this tool had asked, on its second run. */
   readonly reply?: string | undefined;
+  /** The user's account, of a tool that the bundle says needs it; absent for any other. Rejects where it is not connected. */
+  readonly account?: (() => Promise<ConnectedAccount>) | undefined;
 }
 
 /** What a tool hands back when a plain value is not enough. Made with `toolResult`, `toolFailure`, `askPerson`, `waitFor`. */

@@ -6,16 +6,16 @@ import { TreadleError } from '../base/errors.ts';
 const MOST_BYTES = 1_048_576;
 
 /**
- * The text of a file: valid UTF-8, at most 1 MB, without a byte order mark.
+ * The text of a file: valid UTF-8, at most 1 MB unless more is allowed, without a byte order mark.
  *
  * Throws `bundle_unreadable` with `place`, which is where the file is named.
  */
-export function readText(file: string, place: string): string {
+export function readText(file: string, place: string, most = MOST_BYTES): string {
   const bytes = attempt(place, () => {
     const status = statSync(file);
     if (status.isDirectory()) throw unreadable(place, 'a directory', 'a file');
     if (!status.isFile()) throw unreadable(place, 'something that is not a file', 'a file');
-    if (status.size > MOST_BYTES) throw unreadable(place, `${status.size} bytes`, `at most ${MOST_BYTES} bytes`);
+    if (status.size > most) throw unreadable(place, `${status.size} bytes`, `at most ${most} bytes`);
     return readFileSync(file);
   });
   try {

@@ -9,10 +9,13 @@ import type { LoadedAgent } from './agent-source.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { GrantWithHands, ToolGroup } from './grant.ts';
 import type { McpServers } from './mcp-entry.ts';
+import type { Services } from './services.ts';
 
-/** An agent whose tools are partly a server's, and how its grant is made of what the servers have. */
+/** An agent whose tools are partly a server's or a service's, and how its grant is made of what these have. */
 export interface RemotePart {
   readonly entries: readonly McpTools[];
+  /** Namespaces of services that are elsewhere. */
+  readonly services: readonly string[];
   readonly grantOf: (groups: ReadonlyMap<McpTools, ToolGroup>) => GrantWithHands;
 }
 
@@ -21,6 +24,7 @@ export interface LiveAgentsOptions {
   /** By agent. One without tools of servers is absent: it is what it was loaded as. */
   readonly remote: ReadonlyMap<string, RemotePart>;
   readonly servers: McpServers;
+  readonly services: Pick<Services, 'now'>;
 }
 
 /** Agents with the tools that their servers have at the moment. */
@@ -39,20 +43,25 @@ export interface LiveAgents {
 /** States of one bundle's servers that are kept apart. An older one is assembled again. */
 const MOST_STATES = 20;
 
-export function createLiveAgents({ loaded, remote, servers }: LiveAgentsOptions): LiveAgents {
+export function createLiveAgents({ loaded, remote, servers, services }: LiveAgentsOptions): LiveAgents {
   const current = new Map<string, { readonly key: string; readonly agent: LoadedAgent }>();
 
   function now(id: string): MaybePromise<LoadedAgent | undefined> {
     const part = remote.get(id);
     if (part === undefined) return loaded.get(id);
-    const asked = part.entries.map((entry) => servers.group(entry));
-    return asked.some(isPromise)
-      ? Promise.all(asked.map(async (group) => group)).then((groups) => made(id, part, groups))
-      : made(id, part, asked as readonly VersionedGroup[]); // none is a promise
+    const groups = together(part.entries.map((entry) => servers.group(entry)));
+    const found = together(part.services.map((namespace) => services.now(namespace)));
+    if (!isPromise(groups) && !isPromise(found)) return made(id, part, groups, found);
+    return Promise.all([groups, found]).then(([ofServers, ofServices]) => made(id, part, ofServers, ofServices));
   }
 
-  function made(id: string, part: RemotePart, groups: readonly VersionedGroup[]): LoadedAgent | undefined {
-    const key = groups.map(({ version }) => version).join();
+  function made(
+    id: string,
+    part: RemotePart,
+    groups: readonly VersionedGroup[],
+    found: readonly Versioned[],
+  ): LoadedAgent | undefined {
+    const key = [...groups, ...found].map((one) => one?.version ?? 0).join();
     const known = current.get(id);
     const agent = loaded.get(id);
     if (known?.key === key || agent === undefined) return known?.agent ?? agent;
@@ -120,6 +129,12 @@ export function createLiveAgents({ loaded, remote, servers }: LiveAgentsOptions)
   };
 }
 
+function together<T>(asked: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
+  if (asked.some(isPromise)) return Promise.all(asked.map(async (one) => one));
+  return asked as readonly T[]; // none is a promise
+}
+
+type Versioned = { readonly version: number } | undefined;
 type VersionedGroup = ToolGroup & { readonly version: number };
 const NOTHING: ToolGroup = { locked: false, tools: [] };
 

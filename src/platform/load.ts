@@ -120,7 +120,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     problems,
     notices,
   });
-  const services = await loadServices(agents, { declared, folder, problems });
+  const services = await loadServices(agents, { declared, folder, problems, notices, clock });
   const remote = new Map<string, RemotePart>();
   const skillDigests: Record<string, string> = {};
   const parts = agents.map((agent) => {
@@ -135,8 +135,12 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     const implied = [...delegated.implied, ...found.implied];
     const serviceOf = (namespace: string): LoadedService | undefined => services.known(namespace);
     const granted = grantOf({ declared, agent, models, problems, groupOf, serviceOf, implied, skills });
-    const entries = (resolve(inventoryLevels(bundle, agent), 'tools')?.value ?? []).filter((one) => one.kind === 'mcp');
-    if (entries.length > 0) {
+    const tools = resolve(inventoryLevels(bundle, agent), 'tools')?.value ?? [];
+    const entries = tools.filter((one) => one.kind === 'mcp');
+    const far = (granted.grant.services ?? []).flatMap(({ namespace }) =>
+      services.remote.has(namespace) ? [namespace] : [],
+    );
+    if (entries.length + far.length > 0) {
       const grantWith = (live: ReadonlyMap<McpTools, ToolGroup>) =>
         grantOf({
           declared,
@@ -148,7 +152,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
           implied,
           skills,
         });
-      remote.set(agent, { entries, grantOf: grantWith });
+      remote.set(agent, { entries, services: far, grantOf: grantWith });
     }
     if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);
@@ -163,6 +167,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   ) {
     notices.add(file, 'no models are declared: the provider is chosen by the keys that there are');
   }
+  if (problems.any) await services.close();
   problems.throwIfAny(file);
   const id = bundle.id ?? idOf(file);
   const revision = digest({
@@ -191,7 +196,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     logger: options.logger ?? silent,
     oauth: options.oauth,
   });
-  const live = createLiveAgents({ loaded: byId, remote, servers });
+  const live = createLiveAgents({ loaded: byId, remote, servers, services });
   const there = (found: LoadedAgent | undefined): LoadedAgent => {
     if (found === undefined) throw new Error('Treadle bug: an agent was named and is not there');
     return found;
@@ -222,7 +227,9 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       );
     },
     explain: (name) => explain(declared, agent(name)),
-    close: () => servers.close(),
+    async close() {
+      await Promise.all([servers.close(), services.close()]);
+    },
   };
 }
 

@@ -1,11 +1,13 @@
+import type { Clock } from '../base/clock.ts';
 import { isObject } from '../base/json.ts';
 import type { MaybePromise } from '../base/promise.ts';
 import { TreadleError } from '../base/errors.ts';
 import { consumer, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
-import { operationName, READING_OPERATIONS, type ModuleService, type NamedService } from '../domain/service.ts';
+import { operationName, READING_OPERATIONS, type ModuleService } from '../domain/service.ts';
 import { compileTool, type CompiledTool } from './catalog.ts';
 import type { Readable } from './declare.ts';
-import { didYouMean, oneOf, type Problems } from './problems.ts';
+import type { OpenApiConnection } from './openapi-services.ts';
+import { didYouMean, oneOf, type Notices, type Problems } from './problems.ts';
 import type { LoadedService } from './service-members.ts';
 import { importModule } from './tool-modules.ts';
 
@@ -19,12 +21,15 @@ export interface Services {
   readonly remote: ReadonlySet<string>;
   /** By the name in the bundle: the digest of each file. */
   readonly digests: Readonly<Record<string, string>>;
+  close(): Promise<void>;
 }
 
 export interface ServicesOptions {
   readonly declared: Readable;
   readonly folder: string;
   readonly problems: Problems;
+  readonly notices: Notices;
+  readonly clock: Clock;
 }
 
 /** Loads every service that any of the agents is granted, each once. Modules are imported: their code runs. */
@@ -33,6 +38,7 @@ export async function loadServices(agents: readonly string[], options: ServicesO
   const { block, from } = consumer(declared.bundle);
   const services = block?.named_services ?? {};
   const loaded = new Map<string, LoadedService>();
+  const connections = new Map<string, OpenApiConnection>();
   const digests: Record<string, string> = {};
   for (const [namespace, path] of namespacesOf(agents, declared)) {
     const service = Object.hasOwn(services, namespace) ? services[namespace] : undefined;
@@ -42,16 +48,31 @@ export async function loadServices(agents: readonly string[], options: ServicesO
     }
     const at = [...from, 'named_services', namespace];
     try {
-      loaded.set(namespace, await serviceOf(namespace, service, at, options, digests));
+      if (service.kind === 'module') {
+        loaded.set(namespace, await moduleService(namespace, service, [...at, 'module'], options, digests));
+        continue;
+      }
+      const { connectOpenApi } = await import('./openapi-services.ts'); // loaded with the first document
+      const tell = (place: string, text: string): void => options.notices.add(place, text);
+      const connection = await connectOpenApi({ ...options, namespace, service, at, tell });
+      connections.set(namespace, connection);
+      const { down } = connection.known();
+      if (down !== undefined) tell(declared.place([...at, 'document']), `the service ${namespace} ${down}`);
+      if (connection.digest !== undefined) digests[service.document] = connection.digest;
     } catch (error) {
       problems.take(error);
     }
   }
+  const known = (namespace: string): LoadedService | undefined =>
+    loaded.get(namespace) ?? connections.get(namespace)?.known();
   return {
-    known: (namespace) => loaded.get(namespace),
-    now: (namespace) => loaded.get(namespace),
-    remote: new Set(),
+    known,
+    now: (namespace) => connections.get(namespace)?.now?.() ?? known(namespace),
+    remote: new Set([...connections].flatMap(([namespace, { now }]) => (now === undefined ? [] : [namespace]))),
     digests,
+    async close() {
+      await Promise.all([...connections.values()].map((one) => one.close()));
+    },
   };
 }
 
@@ -83,24 +104,6 @@ function unknown(
     wanted: hint === undefined && known.length > 0 ? oneOf(known) : undefined,
     hint: hint ?? (known.length === 0 ? `add ${namespace} there, with who provides it` : undefined),
   });
-}
-
-function serviceOf(
-  namespace: string,
-  service: NamedService,
-  at: Path,
-  options: ServicesOptions,
-  digests: Record<string, string>,
-): Promise<LoadedService> {
-  switch (service.kind) {
-    case 'module':
-      return moduleService(namespace, service, [...at, 'module'], options, digests);
-    case 'openapi':
-      throw new TreadleError('bundle_not_supported', {
-        place: options.declared.place([...at, 'kind']),
-        found: 'a service of kind openapi, not supported yet',
-      });
-  }
 }
 
 async function moduleService(
