@@ -80,6 +80,6 @@ for (const theme of ['light', 'dark'] as const) {
 await browser.close();
 await server.close({ drainMs: 0 });
 await host.close({ drainMs: 0 });
-await control.close();
+void control.close();
 process.chdir(root);
 rmSync(folder, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { unreachable } from '../base/assert.ts';
 import { TreadleError } from '../base/errors.ts';
 import { isPromise } from '../base/promise.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
-import { openRequests, type Conversation, type Turn } from '../domain/conversation.ts';
+import { openRequests, type Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import { defaultLimits } from '../domain/limits.ts';
 import { titleOf } from '../domain/run.ts';

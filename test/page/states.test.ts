@@ -120,7 +120,8 @@ describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, ()
     const { page } = await visit(t, served, `/r/${id}`);
     await page.getByText('You said: turn 119').waitFor();
     assert.ok((await page.locator('.turn').count()) < 60);
-    await page.locator('.thread').evaluate((element) => element.scrollTo(0, 0));
+    await page.locator('.thread').focus();
+    await page.keyboard.press('Home');
     await page.getByText('You said: turn 0', { exact: true }).waitFor();
   });
 
@@ -195,6 +196,7 @@ describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, ()
         await page.goto(address);
         await page.locator('#main h1, #main h2').first().waitFor();
         await page.locator('.loading').waitFor({ state: 'detached' });
+        if (/^\/r\/\w+$/.test(address)) await page.locator('.turn').last().waitFor();
         found.push(...(await seriousFindings(page)).map((one) => `${address} ${one}`));
       }
       assert.deepEqual(found, []);

@@ -24,6 +24,11 @@ export function Exchanges({ run, children, onFork, onRetry, onResume }: Exchange
   const list = useRef<VirtualizerHandle>(null);
   const [isAtEnd, setAtEnd] = useState(true);
   const atEnd = useRef(true);
+  /** The person has moved the page since it was at its end: growth alone is no reason to stay behind. */
+  const isByHand = useRef(false);
+  const byHand = (): void => {
+    isByHand.current = true;
+  };
   const toEnd = (): void => {
     const element = scroller.current;
     if (element !== null) element.scrollTop = element.scrollHeight;
@@ -52,9 +57,15 @@ export function Exchanges({ run, children, onFork, onRetry, onResume }: Exchange
         aria-label="Conversation"
         aria-live="off"
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          atEnd.current = scrollHeight - scrollTop - clientHeight < NEAR;
+          const isNear = scrollHeight - scrollTop - clientHeight < NEAR;
+          if (isNear) isByHand.current = false;
+          atEnd.current = isNear || !isByHand.current;
           setAtEnd(atEnd.current);
         }}
+        onWheel={byHand}
+        onTouchMove={byHand}
+        onPointerDown={byHand}
+        onKeyDown={byHand}
       >
         <div className="thread-column">
           <Virtualizer ref={list} scrollRef={scroller}>

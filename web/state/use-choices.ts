@@ -70,6 +70,9 @@ export function useChoices(agent: string, conversation: string | undefined, isWa
     leave: () => {
       setCostly(undefined);
     },
-    dropPending: () => attempt(async () => void (await api.changeSelection(agent, scoped({ drop_pending: true })))),
+    dropPending: () =>
+      attempt(async () => {
+        await api.changeSelection(agent, scoped({ drop_pending: true }));
+      }),
   };
 }
