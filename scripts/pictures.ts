@@ -80,6 +80,6 @@ for (const theme of ['light', 'dark'] as const) {
 await browser.close();
 await server.close({ drainMs: 0 });
 await host.close({ drainMs: 0 });
-void control.close();
+control.close();
 process.chdir(root);
 rmSync(folder, { recursive: true, force: true });

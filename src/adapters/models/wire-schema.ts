@@ -89,8 +89,7 @@ export function schemaLosses(schema: JsonObject): readonly string[] {
       if ($dynamicRef !== undefined) losses.push(`${path || '/'}: a dynamic reference`);
       for (const [key, item] of Object.entries(value)) {
         // What stands under these names are values, not schemas.
-        if (key !== 'const' && key !== 'enum' && key !== 'default' && key !== 'examples')
-          visit(item, `${path}/${key}`);
+        if (key !== 'const' && key !== 'enum' && key !== 'default' && key !== 'examples') visit(item, `${path}/${key}`);
       }
     }
   };
