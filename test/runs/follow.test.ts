@@ -192,3 +192,28 @@ test('a hundred followers read what is new once', async () => {
     for (const frames of watching) await frames.return?.();
   });
 });
+
+test('readers of one run are handed the same pieces, and the log is not asked for them', async () => {
+  let finds = 0;
+  const log = createMemoryLog({ clock: systemClock });
+  const counted: Log = {
+    ...log,
+    find(id) {
+      finds++;
+      return log.find(id);
+    },
+  };
+  const pieces = (frames: readonly Frame[]) => frames.filter((one) => one.type === 'delta' && one.kind === 'text');
+  const script = [{ text: 'word '.repeat(100), chunks: 5, paceMs: 2 }];
+  await withHost({ log: counted, script, drives: false }, async ({ host }) => {
+    const { run } = await host.runs.create(ana, { prompt: 'Talk.' });
+    const follow = () => host.runs.follow(ana, run.id, { deltas: true });
+    const readers = [await follow(), await follow(), await follow(), await follow()].map(all);
+    finds = 0;
+    await host.start();
+    const [first = [], ...others] = (await Promise.all(readers)).map(pieces);
+    assert.ok(first.length > 50, `${first.length} pieces`);
+    for (const other of others) assert.ok(other.length === first.length && other.every((one, at) => one === first[at]));
+    assert.ok(finds < first.length, `the run was looked up ${finds} times for ${first.length} pieces`);
+  });
+});

@@ -58,7 +58,18 @@ function isTold({ open, turn, turns }: Timeline, { id, kind }: Extract<Hot, { ty
   return false;
 }
 
+const made = new WeakMap<Passing, Hot>();
+
+/** However many readers a run has, they are handed the same frame, so that it is written out once. */
 function hotOf(event: Passing): Hot | undefined {
+  const known = made.get(event);
+  if (known !== undefined) return known;
+  const hot = make(event);
+  if (hot !== undefined) made.set(event, hot);
+  return hot;
+}
+
+function make(event: Passing): Hot | undefined {
   switch (event.type) {
     case 'llm.stream.chunk': {
       const { entry, kind, attempt, delta, name } = event.payload;

@@ -94,11 +94,18 @@ async function* frames(follower: Follower, { row, cursor, view, until }: Plan): 
         told = said;
         yield statusFrame(state, cursors.write(bound, place));
       }
-      if (until === 'ended' && statusKind(state.status) === 'ended' && !follower.hasMoved()) {
+      const hasEnded = until === 'ended' && statusKind(state.status) === 'ended';
+      if (hasEnded && !follower.hasMoved()) {
         yield { type: 'end', status: state.status, cursor: cursors.write(bound, place) };
         return;
       }
       await follower.moved();
+      // While pieces come and no facts, there is nothing to ask the log for.
+      while (!hasEnded && !follower.isBehind() && !follower.isOver()) {
+        follower.restFromPieces();
+        for (const frame of follower.deltas.take(now)) yield frame;
+        await follower.moved();
+      }
       if (follower.isOver()) return;
     }
   } finally {
@@ -139,6 +146,7 @@ class Follower {
   readonly #offs: (() => void)[] = [];
   #wake: (() => void) | undefined;
   #moved = true;
+  #behind = true;
   #over = false;
 
   constructor(ports: RunsPorts, row: ConversationRow, { deltas = false, maxDeltas, signal }: FollowOptions) {
@@ -157,6 +165,11 @@ class Follower {
     return this.#moved;
   }
 
+  /** The log may have more: not only pieces have come. */
+  isBehind(): boolean {
+    return this.#behind;
+  }
+
   begin(): void {
     const { folds, passing } = this.ports;
     this.#offs.push(folds.watch(this.#row, () => this.#notice()));
@@ -165,7 +178,7 @@ class Follower {
       this.#offs.push(
         passing.on(this.#row.id, (event) => {
           this.deltas.push(event);
-          this.#notice();
+          this.#wakeUp();
         }),
       );
     }
@@ -188,6 +201,11 @@ class Follower {
 
   /** What comes from now on is news. */
   rest(): void {
+    this.#moved = false;
+    this.#behind = false;
+  }
+
+  restFromPieces(): void {
     this.#moved = false;
   }
 
@@ -215,6 +233,11 @@ class Follower {
   }
 
   #notice(): void {
+    this.#behind = true;
+    this.#wakeUp();
+  }
+
+  #wakeUp(): void {
     this.#moved = true;
     this.#wake?.();
     this.#wake = undefined;
