@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { loads, type LoadName } from './load.ts';
 import { ensurePeers, peerSize, treadleSize } from './install.ts';
 import { start, startServer, type Running } from './processes.ts';
 import { rows, type Row, type Source } from './rows.ts';
@@ -61,7 +62,6 @@ async function main(): Promise<void> {
 
   const measured = new Map<Source, Measured>();
   for (const source of new Set(wanted.map((row) => row.source))) {
-    if (source === 'none') continue;
     const started = performance.now();
     measured.set(source, await measure(source, runtime, peers));
     note(`${source.padEnd(18)} ${((performance.now() - started) / 1000).toFixed(0)} s`);
@@ -82,8 +82,11 @@ async function main(): Promise<void> {
 
 function measure(source: Source, runtime: SubjectInfo[], peers: SubjectInfo[]): Promise<Measured> {
   switch (source) {
-    case 'none':
-      return Promise.resolve<Measured>(new Map());
+    case 'server-load':
+    case 'server-waiting':
+    case 'server-pages':
+    case 'server-chunks':
+      return measureLoad(source);
     case 'startup':
       return measureStartup(peers, options.quick ? 5 : 11);
     case 'install':
@@ -91,6 +94,21 @@ function measure(source: Source, runtime: SubjectInfo[], peers: SubjectInfo[]): 
     default:
       return measureWorkload(source, [floor, ...runtime, ...peers]);
   }
+}
+
+/** What only Treadle has: the server. */
+async function measureLoad(name: LoadName): Promise<Measured> {
+  const { measure, rounds } = loads[name];
+  const measured: Measured = new Map();
+  for (let round = 0; round < (options.quick ? 1 : rounds); round++) {
+    try {
+      for (const [metric, value] of Object.entries(await measure()))
+        measured.set(metric, new Map([[treadle.name, [...(measured.get(metric)?.get(treadle.name) ?? []), value]]]));
+    } catch (error) {
+      note(`${name}: ${firstLine(error)}`);
+    }
+  }
+  return measured;
 }
 
 function sizes(peers: readonly SubjectInfo[]): Measured {

@@ -36,8 +36,6 @@ export async function measureStartup(peers: readonly SubjectInfo[], rounds: numb
       bySubject.set(start.subject, [...(bySubject.get(start.subject) ?? []), ms - empty]);
     }
   }
-  const waiting = spawnSync(process.execPath, [path.join(import.meta.dirname, 'waiting.ts')], { encoding: 'utf8' });
-  if (waiting.status === 0) numbers.set('waiting', new Map([['Treadle', [Number(waiting.stdout)]]]));
   return numbers;
 }
 

@@ -24,7 +24,7 @@ export function mainTable(answers: readonly Answer[]): string {
       write(middle(numbers.get('floor')), row.unit),
       write(standing?.value, row.unit),
       ratio(standing?.overFloor),
-      row.note ?? (best === undefined ? '' : `${best} ${write(middle(numbers.get(best)), row.unit)}`),
+      best === undefined ? '' : `${best} ${write(middle(numbers.get(best)), row.unit)}`,
       ratio(standing?.overBest),
       verdict === undefined ? '' : verdict ? 'yes' : 'NO',
     ];
@@ -106,6 +106,8 @@ function write(value: number | undefined, unit: Unit): string {
       return value < 10_000 ? `${Math.round(value)} KB` : `${digits(value / 1024)} MB`;
     case 'MB':
       return `${digits(value)} MB`;
+    case 'count':
+      return String(value);
   }
 }
 

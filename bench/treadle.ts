@@ -11,14 +11,13 @@ import {
   type ModelSource,
   type Platform,
 } from '../src/index.ts';
-import { reply, usage, type Reply } from './script.ts';
+import { usage, type Reply } from './script.ts';
 import type { Subject, SubjectOptions } from './subject.ts';
+import { decide } from './treadle/decide.ts';
 import { running } from './treadle/running.ts';
 
-type Request = Parameters<Model['call']>[0];
 type Stream = Awaited<ReturnType<Model['call']>>;
 type Part = NonNullable<Awaited<ReturnType<Stream['next']>>>;
-type UserMessage = Extract<Request['messages'][number], { role: 'user' }>;
 
 export async function create(options: SubjectOptions): Promise<Subject> {
   const agent = options.tools === 1 ? 'one' : 'hundred';
@@ -114,17 +113,4 @@ function* partsOf(answer: Reply): Generator<Part, undefined> {
   yield { type: 'end', part: '0' };
   yield { type: 'finish', stop: 'finished', usage };
   return undefined;
-}
-
-function decide(messages: Request['messages']): Reply {
-  let at = messages.length - 1;
-  const results: number[] = [];
-  for (; messages[at]!.role !== 'user'; at--) {
-    const message = messages[at]!;
-    if (message.role !== 'tool') continue;
-    for (const { observation } of message.results) results.push((observation.value as { exposure: number }).exposure);
-  }
-  const [part] = (messages[at] as UserMessage).content;
-  const text = part?.type === 'text' ? part.text : '';
-  return reply(text, results, () => messages.filter((one) => one.role === 'user').length);
 }
