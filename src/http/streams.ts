@@ -158,16 +158,24 @@ function gathered(outgoing: ServerResponse): (text: string) => boolean {
       outgoing.cork();
       setImmediate(() => {
         corked = false;
-        outgoing.uncork();
+        release(outgoing);
       });
     }
     return outgoing.write(text);
   };
 }
 
+/** Node sends the length of a piece, the piece and its end one by one: held back at the socket, they are one write. */
+function release(outgoing: ServerResponse): void {
+  const { socket } = outgoing;
+  socket?.cork();
+  outgoing.uncork();
+  socket?.uncork();
+}
+
 function finish(outgoing: ServerResponse): void {
   if (outgoing.writableEnded) return;
-  outgoing.uncork(); // what is gathered is lost where the end comes first
+  release(outgoing); // what is gathered is lost where the end comes first
   outgoing.end();
 }
 

@@ -1,7 +1,12 @@
 // The stream: every entry once, however often the connection breaks, and nobody is slowed by a reader.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { systemClock } from '../../src/base/clock.ts';
 import { isObject } from '../../src/base/json.ts';
+import type { HttpContext } from '../../src/http/context.ts';
+import { createStreams } from '../../src/http/streams.ts';
 import { frame } from '../../src/http/wire.ts';
 import { StillClock } from '../conformance/log-samples.ts';
 import { follow } from './events.ts';
@@ -228,4 +233,40 @@ test('a run that is removed ends its streams', async (t) => {
   await reader.until(({ event, data }) => event === 'entry' && data.includes('completed'));
   assert.equal((await served.call('DELETE', `/api/v1/runs/${id}`)).status, 204);
   assert.equal(await reader.next(), undefined);
+});
+
+test('a frame goes to its reader in one write', async (t) => {
+  const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const limits = { total: 1, perCaller: 1, heartbeatMs: 60_000, stallMs: 60_000 };
+  const streams = createStreams({ clock: systemClock, logger }, limits);
+  let writes = 0;
+  async function* frames(): AsyncGenerator<string> {
+    for (const text of ['one', 'two', 'three']) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      if (text === 'one') writes = 0; // what opens the stream is not counted
+      yield `data: ${text} “”\n\n`;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  const server = createServer((incoming, outgoing) => {
+    const { socket } = incoming;
+    const [write, writev] = [socket._write.bind(socket), socket._writev?.bind(socket)];
+    socket._write = (...given) => {
+      writes++;
+      write(...given);
+    };
+    socket._writev = (...given) => {
+      writes++;
+      writev?.(...given);
+    };
+    const context = { env: { outgoing }, req: { method: 'GET' }, res: { headers: new Headers() }, get: () => '' };
+    // What an answer asks of its context is all here.
+    void streams.answer(context as unknown as HttpContext, 'ana', () => frames(), String);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const reply = await fetch(`http://127.0.0.1:${port}`);
+  assert.match(await reply.text(), /one “”[^]*two[^]*three/);
+  assert.equal(writes, 4, 'three frames and the end');
 });
