@@ -5,12 +5,17 @@ import type { FactOf, FactType } from './event.ts';
 import { add, type Timeline } from './timeline-edit.ts';
 import { notice } from './timeline-notice.ts';
 
-/** What makes a turn go on in a new slice without anything having gone wrong. */
+/** What is stated from outside while a turn rests: it goes on in a new slice without anything having gone wrong. */
 const REASONS_TO_GO_ON: ReadonlySet<FactType | undefined> = new Set<FactType | undefined>([
+  'io.input',
   'hitl.responded',
   'hitl.cancel',
+  'computation.ended',
+  'subagent.ended',
+  'limits.changed',
+  'gate.llm.retry',
+  'cancel.request',
   'cancel.resume',
-  'io.input',
 ]);
 
 /** A turn begins, or goes on. `last` is the fact before this one. */

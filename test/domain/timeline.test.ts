@@ -260,4 +260,22 @@ describe('the timeline', () => {
     assert.equal(notices(heard, started, called(1), resumed), 1);
     assert.equal(notices(heard, started, called(1), asked, held, edited, resumed), 0);
   });
+
+  it('says nothing of a stop where a fact from outside made a turn that rested go on', () => {
+    const error = { code: 'x', message: 'x' };
+    const reasons: Draft[] = [
+      { type: 'io.input', payload: { text: 'And this.', mode: 'steer' } },
+      { type: 'hitl.cancel', payload: { request: 'r', reason: 'expired' } },
+      { type: 'computation.ended', payload: { ticket: 'k', outcome: 'failed', error, by: 'clock' } },
+      { type: 'subagent.ended', payload: { conversation: 'child', status: 'completed' } },
+      { type: 'limits.changed', payload: { limits: {}, by: 'ana' } },
+      { type: 'gate.llm.retry', payload: {} },
+      { type: 'cancel.request', payload: { by: 'ana' } },
+      { type: 'cancel.resume', payload: { by: 'ana' } },
+    ];
+    for (const reason of reasons) {
+      const entries = entriesOf(timelineOf(log(heard, started, called(1), asked, reason, resumed)));
+      assert.ok(!entries.some((one) => one.role === 'notice' && one.data.kind === 'restart'), reason.type);
+    }
+  });
 });
