@@ -111,7 +111,8 @@ back. In \`setup(host, config)\`:
 - \`host.before(question, judge)\` judges one of the questions of [events.md](events.md#questions). Nothing is consent; \`deny\`,
   \`hold\` and \`revise\` are the other answers. One that throws, or takes longer than ten seconds, is a deny.
 - \`host.on(pattern, listener)\` hears events. It cannot delay a turn.
-- \`host.answer(request, answerer)\` serves \`plan.request\` or \`memory.compact.request\`. One plugin may.
+- \`host.answer(request, answerer)\` serves \`plan.request\` or \`memory.compact.request\`. One plugin may. The answerer is
+  handed \`askModel\`, for a model call that is judged, recorded and counted like any other and is no decision.
 - \`host.announce(title, block)\` adds a block to the uncached end of the prompt.
 - \`host.emit(conversation, draft)\` states a fact.
 

@@ -173,10 +173,11 @@ function otherChanges(
   { frame: after, role: has }: DeclaredAgent,
 ): readonly BundleChange[] {
   const differs = (
-    key: 'toolChoice' | 'onLimit' | 'planning' | 'renderThinking' | 'cacheTtl' | 'keepListed',
+    key: 'aside' | 'toolChoice' | 'onLimit' | 'planning' | 'renderThinking' | 'cacheTtl' | 'keepListed',
   ): boolean => canonicalJson(toJson(before[key] ?? null)) !== canonicalJson(toJson(after[key] ?? null));
   return [
     ...(had === has ? [] : [free(`the role that decides is ${has} and not ${had}`)]),
+    ...(differs('aside') ? [free('older turns are summarised by another model')] : []),
     ...(differs('toolChoice') ? [free('tool_choice is another')] : []),
     ...(differs('onLimit') ? [free(`on_limit is ${after.onLimit} and not ${before.onLimit}`)] : []),
     ...(differs('planning')

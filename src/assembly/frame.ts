@@ -7,7 +7,7 @@ import { behaviourLevels, inventoryLevels, resolve } from './resolve.ts';
 /** How an agent behaves, whoever uses it: everything of the effective agent that neither a selection nor an account changes. */
 export type Frame = Pick<
   EffectiveAgent,
-  'id' | 'grammar' | 'toolChoice' | 'limits' | 'onLimit' | 'planning' | 'renderThinking' | 'cacheTtl'
+  'id' | 'grammar' | 'aside' | 'toolChoice' | 'limits' | 'onLimit' | 'planning' | 'renderThinking' | 'cacheTtl'
 > & {
   readonly systemPrompt: string;
   readonly additional: string;
@@ -24,6 +24,8 @@ export interface FrameOptions {
   readonly gateIterations?: number | undefined;
   /** Whether anybody would answer a request for a plan. */
   readonly hasPlanner: boolean;
+  /** Who is asked for asides, where that is not who decides. */
+  readonly aside?: EffectiveAgent['aside'];
   /** Whether it is granted the tool that delegates. */
   readonly delegates?: boolean | undefined;
 }
@@ -46,6 +48,7 @@ export function frameOf(bundle: Bundle, agent: string, options: FrameOptions): F
     skillsRoom: resolve(inventoryLevels(bundle, agent), 'skills')?.value.gallery_chars,
     ...(cache.ttl === 'long' ? { cacheTtl: 'long' as const } : {}),
     ...(cache.denied === 'keep_listed' ? { keepListed: true as const } : {}),
+    ...(options.aside === undefined ? {} : { aside: options.aside }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(planning === undefined ? {} : { planning }),
   };
@@ -57,6 +60,7 @@ function limitsOf(
 ): Limits {
   const maxSubagents = delegates ? subagentsOf(value('subagents') ?? true) : undefined;
   const contextMaxTokens = value('context_max_tokens');
+  const contextColdTokens = value('context_cold_tokens');
   return {
     maxIterations: value('max_iterations') ?? gateIterations ?? defaultLimits.maxIterations,
     maxActions: value('max_actions') ?? defaultLimits.maxActions,
@@ -69,6 +73,7 @@ function limitsOf(
     modelIdleMs: value('model_idle_ms') ?? defaultLimits.modelIdleMs,
     maxResultBytes: value('max_result_bytes') ?? defaultLimits.maxResultBytes,
     ...(contextMaxTokens === undefined ? {} : { contextMaxTokens }),
+    ...(contextColdTokens === undefined ? {} : { contextColdTokens }),
     ...(maxSubagents === undefined ? {} : { maxSubagents }),
   };
 }

@@ -45,6 +45,8 @@ export const limits = z.strictObject({
   maxResultBytes: z.number().int().min(256),
   /** Input tokens at which older turns are compacted. Absent: only when the provider says that it is too much. */
   contextMaxTokens: z.number().int().positive().optional(),
+  /** Input tokens from which older turns are compacted when no cache holds the prompt any more. Absent: never for that. */
+  contextColdTokens: z.number().int().positive().optional(),
   /** Child runs at work at the same time. Absent: it may not delegate. */
   maxSubagents: z.number().int().min(1).optional(),
 });
@@ -85,6 +87,8 @@ export const effectiveAgent = z.strictObject({
   role: z.string(),
   /** The chain of the decision role, first choice first. */
   models: z.array(modelRef).min(1),
+  /** The role and the chain for asides, such as a summary, where they are not those of the decision. */
+  aside: z.strictObject({ role: z.string(), models: z.array(modelRef).min(1) }).optional(),
   /** What the bundle says about tool choice: one choice, or one for each iteration with the last repeating. */
   toolChoice: z.union([toolChoice, z.array(toolChoice).min(1)]).optional(),
   limits,

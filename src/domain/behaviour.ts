@@ -181,6 +181,11 @@ export const behaviour = z
     context_max_tokens: key(cap(1_000, 100_000_000), 'Input tokens at which older turns are compacted.', {
       otherwise: 'when the provider says that it is too much',
     }),
+    context_cold_tokens: key(
+      cap(1_000, 100_000_000),
+      'Input tokens from which older turns are compacted when a turn begins and no cache holds the prompt any more.',
+      { otherwise: 'never' },
+    ),
     supported_models: key(z.array(supportedModel).max(100), 'Models that users may pick.', { otherwise: 'none' }),
     role_models: key(roles, "This agent's models for roles, over `config.role_models` and `models`."),
     render_thinking: key(z.boolean(), 'Whether people are shown what the model thought.', { default: true }),

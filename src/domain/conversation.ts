@@ -3,6 +3,7 @@ import type { Json } from '../base/json.ts';
 import type { Instant } from '../base/clock.ts';
 import type { EffectiveAgent } from './agent.ts';
 import type { Action, Decision } from './decision.ts';
+import type { Aside } from './aside.ts';
 import type { FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
 import type { Selection } from './selection.ts';
@@ -49,6 +50,8 @@ export interface Attempt {
   readonly request: FactPayload<'llm.request'>;
   readonly failure?: ModelFailure;
   readonly at: Instant;
+  /** After it failed, older turns were to be summarised, and were or were not: the call is worth another attempt or is not. */
+  readonly compaction?: 'done' | 'failed';
 }
 
 /** One model call, perhaps in several attempts, and the actions it asked for. */
@@ -94,6 +97,10 @@ export interface Turn {
   /** Gate's refusal of a model call or of the answer. */
   readonly denied: FactPayload<'gate.verdict'> | undefined;
   readonly compaction: 'none' | 'requested' | 'done' | 'failed';
+  /** Why it was last requested. */
+  readonly compactionWhy?: FactPayload<'memory.compact.request'>['why'];
+  /** Model calls beside the decisions, in the order made. */
+  readonly asides: readonly Aside[];
   readonly output: string | undefined;
   /** Model calls of the turn, however many attempts each took. */
   readonly calls: number;

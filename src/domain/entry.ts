@@ -1,3 +1,4 @@
+import type { AsidePurpose } from './aside.ts';
 import type { Instant } from '../base/clock.ts';
 import { shortDigest } from '../base/digest.ts';
 import { canonicalJson, toJson, type Json } from '../base/json.ts';
@@ -75,7 +76,7 @@ export interface CallData {
   /** From 1 within the turn. */
   readonly iteration: number;
   /** What the call is for; absent for the agent's own decision. */
-  readonly purpose?: 'plan' | 'compact' | 'wrap_up';
+  readonly purpose?: AsidePurpose | 'wrap_up';
   readonly state: 'open' | 'done';
   readonly attempts: readonly CallAttempt[];
   readonly stop?: StopKind;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Instant } from '../base/clock.ts';
 import { effectiveAgent, inactiveTool, modelRef, toolChoice, toolChoiceMode } from './agent.ts';
+import { ASIDE_PURPOSES } from './aside.ts';
 import { json, part } from './content.ts';
 import { block, failure, opaque } from './model.ts';
 import { selection } from './selection.ts';
@@ -98,8 +99,8 @@ export const facts = {
       /** Counted from 1 within the iteration. */
       attempt: count,
       /** What the call is for; absent for the agent's own decision. */
-      purpose: z.enum(['plan', 'compact', 'wrap_up']).optional(),
-      /** Digest of each section that differs from the request before it in this conversation. */
+      purpose: z.enum([...ASIDE_PURPOSES, 'wrap_up']).optional(),
+      /** Digest of each section that differs from the request before it in this conversation; of an aside, its `prompt`. */
       sections: z.record(z.string(), text).optional(),
       choice: toolChoice.optional(),
       /** Which rule chose: absent when none did. */
@@ -134,6 +135,8 @@ export const facts = {
       providerId: text.optional(),
       failure: failure.optional(),
       opaque: opaque.optional(),
+      /** As in the request, for an aside: what it says is no decision. */
+      purpose: z.enum(ASIDE_PURPOSES).optional(),
     }),
     about: 'a model call is over, also when it was cut',
   },
@@ -237,6 +240,8 @@ export const facts = {
       /** A stable word for programs, such as `max_iterations`. */
       code: text.optional(),
       action: action.optional(),
+      /** It was said of an aside: the turn goes on without that. */
+      purpose: z.enum(ASIDE_PURPOSES).optional(),
     }),
     about: 'a gate denied, held or revised',
   },

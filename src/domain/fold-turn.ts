@@ -2,6 +2,7 @@ import { canonicalJson, type Json } from '../base/json.ts';
 import { decode } from './decision.ts';
 import type { FactOf, FactPayload } from './event.ts';
 import type { Observation } from './tool.ts';
+import { isAside } from './aside.ts';
 import { addUsage } from './usage-sum.ts';
 import type { ActionState, Attempt, HeldRequest, Iteration, Repeat, Turn } from './conversation.ts';
 
@@ -11,7 +12,8 @@ export function inIteration(turn: Turn, change: (now: Iteration) => Iteration): 
 
 export function request(turn: Turn, fact: FactOf<'llm.request'>): Turn {
   const { payload } = fact;
-  if (payload.purpose === 'plan' || payload.purpose === 'compact') return turn;
+  if (isAside(payload.purpose))
+    return { ...turn, asides: [...turn.asides, { prompt: payload.sections?.['prompt'] ?? '', text: undefined }] };
   const attempt: Attempt = { request: payload, at: fact.at };
   const override = turn.override?.duration === 'once' ? undefined : turn.override;
   if (payload.attempt > 1 && turn.current !== undefined) {
@@ -37,6 +39,7 @@ export function request(turn: Turn, fact: FactOf<'llm.request'>): Turn {
 export function response(turn: Turn, payload: FactPayload<'llm.response'>): Turn {
   const { current } = turn;
   const usage = addUsage(turn.usage, payload.usage);
+  if (isAside(payload.purpose)) return { ...turn, usage, asides: answeredAside(turn.asides, payload) };
   if (current === undefined) return { ...turn, usage };
   if (payload.failure !== undefined) {
     const attempts = current.attempts.map((one, index) =>
@@ -55,6 +58,30 @@ export function response(turn: Turn, payload: FactPayload<'llm.response'>): Turn
     faults: invalid ? turn.faults + 1 : turn.faults,
     lastFault: invalid ? { code: 'bad_decision', message: decision.problem } : turn.lastFault,
     current: { ...current, response: payload, decision, actions },
+  };
+}
+
+/** Only a whole answer counts: half a summary is none. */
+function answeredAside(
+  asides: Turn['asides'],
+  { content, failure, stop }: FactPayload<'llm.response'>,
+): Turn['asides'] {
+  const last = asides.at(-1);
+  if (last === undefined || failure !== undefined || stop !== 'finished') return asides;
+  const text = content.map((one) => (one.type === 'text' ? one.text : '')).join('');
+  return [...asides.slice(0, -1), { ...last, text }];
+}
+
+/** Older turns were summarised, or could not be: also for the call that was too long, if there is one. */
+export function afterCompaction(turn: Turn, compaction: 'done' | 'failed'): Turn {
+  const { current } = turn;
+  const last = current?.attempts.at(-1);
+  if (current === undefined || current.response !== undefined || last?.failure === undefined)
+    return { ...turn, compaction };
+  return {
+    ...turn,
+    compaction,
+    current: { ...current, attempts: [...current.attempts.slice(0, -1), { ...last, compaction }] },
   };
 }
 
@@ -132,6 +159,8 @@ export function settle(turn: Turn, id: string, change: Pick<HeldRequest, 'answer
 
 export function denies(verdict: FactPayload<'gate.verdict'>): boolean {
   return (
-    verdict.verdict === 'deny' && (verdict.question === 'before:llm.request' || verdict.question === 'before:io.output')
+    verdict.purpose === undefined &&
+    verdict.verdict === 'deny' &&
+    (verdict.question === 'before:llm.request' || verdict.question === 'before:io.output')
   );
 }

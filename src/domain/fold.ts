@@ -14,7 +14,8 @@ import {
   type Turn,
 } from './conversation.ts';
 import { cachedBy } from './fold-cache.ts';
-import { begin, denies, inIteration, observe, request, response, settle } from './fold-turn.ts';
+import { isAside } from './aside.ts';
+import { afterCompaction, begin, denies, inIteration, observe, request, response, settle } from './fold-turn.ts';
 import { awaitChild, awaitResult, childDone, deliver } from './fold-wait.ts';
 
 /** A fold's own copy, which nobody has seen yet: it may be written to until it is returned. */
@@ -35,10 +36,11 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'memory.compacted':
       return compacted(moved, fact.payload);
     case 'llm.request':
-      if (fact.payload.sections !== undefined) moved.sections = { ...moved.sections, ...fact.payload.sections };
+      if (fact.payload.sections !== undefined && !isAside(fact.payload.purpose))
+        moved.sections = { ...moved.sections, ...fact.payload.sections };
       return inTurn(moved, (turn) => request(turn, fact));
     case 'llm.response':
-      moved.cached = cachedBy(moved, fact.payload);
+      if (!isAside(fact.payload.purpose)) moved.cached = cachedBy(moved, fact.payload);
       return inTurn(billed(moved, fact.payload), (turn) => response(turn, fact.payload));
     case 'thinking.step':
       return inTurn(moved, (turn) =>
@@ -72,7 +74,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'gate.llm.retry':
       return inTurn(moved, (turn) => ({ ...turn, denied: undefined }));
     case 'memory.compact.request':
-      return inTurn(moved, (turn) => ({ ...turn, compaction: 'requested' }));
+      return inTurn(moved, (turn) => ({ ...turn, compaction: 'requested', compactionWhy: fact.payload.why }));
     case 'cancel.request':
       // The turn that was meant has ended meanwhile: the one after it was not meant.
       if (fact.turnId !== undefined && fact.turnId !== moved.turn?.id) return moved;
@@ -142,8 +144,8 @@ function childEnded(moved: Fresh, { tokens = 0, actions = 0 }: FactPayload<'suba
   return moved;
 }
 
-function billed(moved: Fresh, { usage, failure }: FactPayload<'llm.response'>): Fresh {
-  if (failure === undefined) moved.contextTokens = inputTokens(usage) + outputTokens(usage);
+function billed(moved: Fresh, { usage, failure, purpose }: FactPayload<'llm.response'>): Fresh {
+  if (failure === undefined && !isAside(purpose)) moved.contextTokens = inputTokens(usage) + outputTokens(usage);
   moved.usage = addUsage(moved.usage, usage);
   moved.spent = { ...moved.spent, tokens: moved.spent.tokens + inputTokens(usage) + outputTokens(usage) };
   return moved;
@@ -194,6 +196,7 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
     override: undefined,
     denied: undefined,
     compaction: 'none',
+    asides: [],
     output: undefined,
     calls: 0,
     faults: 0,
@@ -244,7 +247,7 @@ function resumeTurn(moved: Fresh, at: Instant): Conversation {
 }
 
 function compacted(conversation: Conversation, payload: FactPayload<'memory.compacted'>): Conversation {
-  if (payload.error !== undefined) return inTurn(conversation, (turn) => ({ ...turn, compaction: 'failed' }));
+  if (payload.error !== undefined) return inTurn(conversation, (turn) => afterCompaction(turn, 'failed'));
   const summary = { through: payload.through, text: payload.summary };
-  return inTurn({ ...conversation, summary }, (turn) => ({ ...turn, compaction: 'done' }));
+  return inTurn({ ...conversation, summary }, (turn) => afterCompaction(turn, 'done'));
 }

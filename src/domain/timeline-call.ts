@@ -1,4 +1,5 @@
 import { msBetween } from '../base/clock.ts';
+import { isAside } from './aside.ts';
 import { decode } from './decision.ts';
 import type { CallAttempt, CallData } from './entry.ts';
 import { spokenId, thoughtId } from './entry-id.ts';
@@ -41,9 +42,10 @@ export function think(timeline: Timeline, fact: FactOf<'thinking.step'>): Timeli
 
 /** A model call is over: what it cost, and what was said and asked for. */
 export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeline {
-  const { failure, stop, usage, served, content } = fact.payload;
+  const { failure, stop, usage, served, content, purpose } = fact.payload;
   const timeline = revise(before, fact, (entry) => {
     if (entry.role !== 'call' || entry.data.state !== 'open') return undefined;
+    if (isAside(entry.data.purpose) !== isAside(purpose)) return undefined;
     const attempts = entry.data.attempts.map((one, index, all) =>
       index < all.length - 1
         ? one
@@ -54,7 +56,7 @@ export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeli
     return { ...entry, data: { ...spent, state: 'done', stop, ...(served !== undefined && { served }) } };
   });
   if (timeline === undefined) return before;
-  if (failure !== undefined || timeline.turn === undefined) return timeline;
+  if (failure !== undefined || timeline.turn === undefined || isAside(purpose)) return timeline;
   const turnId = `t${timeline.turn.number}`;
   const iteration = fact.iteration ?? 0;
   const decision = decode(content, timeline.grammar, turnId, iteration);

@@ -27,9 +27,25 @@ export interface Answers {
 }
 export type RequestType = keyof Answers;
 
+/** What a plugin that serves a request may ask a model. */
+export interface AsidePrompt {
+  readonly instructions: string;
+  readonly text: string;
+}
+
+export type AsideAnswer =
+  | { readonly ok: true; readonly text: string }
+  /** Why there is no answer, for people: a gate refused, every model failed, the turn is to stop. */
+  | { readonly ok: false; readonly error: string };
+
 export interface AnswerContext {
   readonly conversation: Conversation;
   readonly signal: AbortSignal;
+  /**
+   * A model call beside the decisions of the turn: judged by every gate, on record with its purpose, its usage counted. What
+   * the log of this turn has an answer to already is not asked again. Never rejects for what a model or a gate does.
+   */
+  readonly askModel: (prompt: AsidePrompt) => Promise<AsideAnswer>;
 }
 export type Answerer<R extends RequestType> = (
   payload: FactPayload<R>,

@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import type { AsidePurpose } from '../domain/aside.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
 import type { FactPayload } from '../domain/event.ts';
@@ -15,7 +16,7 @@ export interface Questions {
     readonly iteration: number;
     readonly attempt: number;
     /** What the call is for; absent for the agent's own decision. */
-    readonly purpose?: 'plan' | 'compact' | 'wrap_up';
+    readonly purpose?: AsidePurpose | 'wrap_up';
     /** Messages for this call only, placed before announce. */
     readonly notes: readonly string[];
   };

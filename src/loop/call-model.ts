@@ -85,7 +85,11 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   const facts = isPromise(stated) ? await stated : stated;
   if (facts === undefined) return;
   tell(work, 'io.status', { state: 'thinking' });
-  const heard = await converse(work, final, { iteration, attempt: command.attempt });
+  const heard = await converse(work, final, {
+    iteration,
+    onDelta: teller(work, iteration, command.attempt),
+    watch: onInterrupt,
+  });
   tell(work, 'llm.stream.end', { attempt: command.attempt, superseded: heard.failure !== undefined });
   const drafts = responseDrafts(openTurn(work), heard, command.attempt, facts.at(-1)?.id);
   const cold =
@@ -97,30 +101,41 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   if (isPromise(told)) await told;
 }
 
-/** One call, heard to its end. Whatever goes wrong is a failure in words, never an exception. */
-async function converse(
-  work: Work,
-  request: ModelRequest,
-  { iteration, attempt }: { readonly iteration: number; readonly attempt: number },
-): Promise<Heard> {
-  const abort = new LazyAbort();
+/** Tells whoever listens each piece of a decision as it arrives. Undefined when nobody does. */
+function teller(work: Work, iteration: number, attempt: number): Exchange['onDelta'] {
   const turn = openTurn(work);
-  const { bus, clock, models } = work.ports;
+  const { bus } = work.ports;
+  if (!bus.isHeard('llm.stream.chunk')) return undefined;
   // What a gate may still refuse has not been said: text is held back while the answer is gated.
   const silent = bus.isGated('before:io.output') || turn.agent.grammar === 'json';
   let entry = '';
   let entryOf: Pick<Piece, 'kind' | 'ordinal'> | undefined; // most pieces are of the same entry as the one before
-  const onDelta = bus.isHeard('llm.stream.chunk')
-    ? (piece: Piece): void => {
-        const { part, kind, name, ordinal, delta } = piece;
-        if (kind === 'text' && silent) return;
-        if (entryOf?.kind !== kind || entryOf.ordinal !== ordinal)
-          entry = streamedId(kind, turn.id, iteration, ordinal);
-        entryOf = piece;
-        const chunk = { part, kind, entry, attempt, delta };
-        tell(work, 'llm.stream.chunk', name === undefined ? chunk : { ...chunk, name });
-      }
-    : undefined;
+  return (piece: Piece): void => {
+    const { part, kind, name, ordinal, delta } = piece;
+    if (kind === 'text' && silent) return;
+    if (entryOf?.kind !== kind || entryOf.ordinal !== ordinal) entry = streamedId(kind, turn.id, iteration, ordinal);
+    entryOf = piece;
+    const chunk = { part, kind, entry, attempt, delta };
+    tell(work, 'llm.stream.chunk', name === undefined ? chunk : { ...chunk, name });
+  };
+}
+
+export interface Exchange {
+  readonly iteration: number;
+  readonly onDelta: ((piece: Piece) => void) | undefined;
+  /** What ends it early. */
+  readonly watch: typeof onInterrupt;
+}
+
+/** One call, heard to its end. Whatever goes wrong is a failure in words, never an exception. */
+export async function converse(
+  work: Work,
+  request: ModelRequest,
+  { iteration, onDelta, watch }: Exchange,
+): Promise<Heard> {
+  const abort = new LazyAbort();
+  const turn = openTurn(work);
+  const { clock, models } = work.ports;
   try {
     const opened = models.open(request.model);
     const model = isPromise(opened) ? await opened : opened;
@@ -133,7 +148,7 @@ async function converse(
       idleMs: turn.agent.limits.modelIdleMs,
       onDelta,
       onInterrupt: (callback) =>
-        onInterrupt(work, () => {
+        watch(work, () => {
           callback();
           abort.abort();
         }),
@@ -222,12 +237,12 @@ function responseDrafts(turn: Turn, heard: Heard, attempt: number, causedBy: str
 }
 
 /** A gate has touched the messages: what goes out must still be valid. */
-function repaired(question: Question): Question {
+export function repaired(question: Question): Question {
   return { ...question, request: { ...question.request, messages: repair(question.request.messages) } };
 }
 
 /** Notes of gates go where what changes goes: into announce, after everything that is cached. */
-function withNotes({ request, notes }: Question): ModelRequest {
+export function withNotes({ request, notes }: Question): ModelRequest {
   if (notes.length === 0) return request;
   const block = `[NOTES]\n${notes.map((note) => `- ${note}`).join('\n')}`;
   return { ...request, announce: request.announce === undefined ? block : `${request.announce}\n\n${block}` };
@@ -245,7 +260,7 @@ function mask({ tools, allowed }: ModelRequest, { agent }: Turn): string[] | und
 }
 
 /** A gate may narrow a request and never widen it. */
-function widening({ request }: Question, asked: ModelRequest): string | undefined {
+export function widening({ request }: Question, asked: ModelRequest): string | undefined {
   const granted = new Set(asked.tools.map((tool) => tool.name));
   const callable = asked.allowed === undefined ? granted : new Set(asked.allowed);
   const added =

@@ -1,4 +1,5 @@
 import { unreachable } from '../base/assert.ts';
+import { isCold } from '../assembly/cache.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import {
   CRASH_LOOP,
@@ -12,6 +13,7 @@ import {
   type Iteration,
   type Turn,
 } from '../domain/conversation.ts';
+import type { FactPayload } from '../domain/event.ts';
 import type { ModelFailure } from '../domain/model.ts';
 import type { EndStatus, StopKind } from '../domain/status.ts';
 
@@ -19,7 +21,7 @@ import type { EndStatus, StopKind } from '../domain/status.ts';
 export type Command =
   | { readonly type: 'start_turn' }
   | { readonly type: 'plan' }
-  | { readonly type: 'compact'; readonly why: 'size' }
+  | { readonly type: 'compact'; readonly why: FactPayload<'memory.compact.request'>['why'] }
   /** Attempt `attempt` (from 1) at the next model call, or at the current one when it failed or was lost. */
   | {
       readonly type: 'call_model';
@@ -73,7 +75,7 @@ function within(conversation: Conversation, turn: Turn, open: readonly ActionSta
   const planned = plan(turn);
   if (planned !== undefined) return planned;
   if (turn.output !== undefined) return finished(conversation, turn);
-  if (turn.compaction === 'requested') return { type: 'compact', why: 'size' };
+  if (turn.compaction === 'requested') return { type: 'compact', why: turn.compactionWhy ?? 'size' };
   const { current } = turn;
   if (current === undefined) return callNext(conversation, turn);
   if (current.response === undefined) return again(conversation, turn, current.attempts);
@@ -172,7 +174,8 @@ function callNext(conversation: Conversation, turn: Turn): Command {
   }
   const spent = spentUp(conversation, turn);
   if (spent !== undefined) return spent;
-  if (isFull(conversation, turn)) return { type: 'compact', why: 'size' };
+  const why = wantsCompaction(conversation, turn);
+  if (why !== undefined) return { type: 'compact', why };
   return { type: 'call_model', attempt: 1, model, wrapUp: false };
 }
 
@@ -195,11 +198,19 @@ function limited(status: EndStatus, code: string, message: string): Command {
   return { type: 'end', status, stop: 'limit', error: { code, message } };
 }
 
-/** The next prompt would not fit, and there are older turns that a summary could stand for. */
-function isFull({ contextTokens, turns, summary }: Conversation, { agent, compaction }: Turn): boolean {
-  const most = agent.limits.contextMaxTokens;
-  if (most === undefined || compaction !== 'none' || contextTokens < most) return false;
-  return turns.length > (summary?.through ?? 0);
+/**
+ * Whether a summary should stand for older turns: the next prompt would not fit, or it is large and has to be paid for
+ * anew in any case, since no cache holds it. While one does, what it holds is left alone.
+ */
+function wantsCompaction(
+  conversation: Conversation,
+  { agent, compaction, current }: Turn,
+): 'size' | 'cold' | undefined {
+  const { contextTokens, turns, summary, at } = conversation;
+  if (compaction !== 'none' || turns.length <= (summary?.through ?? 0)) return undefined;
+  const { contextMaxTokens = Infinity, contextColdTokens = Infinity } = agent.limits;
+  if (contextTokens >= contextMaxTokens) return 'size';
+  return current === undefined && contextTokens >= contextColdTokens && isCold(conversation, at) ? 'cold' : undefined;
 }
 
 /** The same call again, or the next model of the chain, or the end: which depends on why it failed. */
@@ -221,7 +232,10 @@ function again(conversation: Conversation, turn: Turn, attempts: readonly Attemp
       ? broken('crash_loop', 'the model call was lost again and again')
       : { type: 'call_model', attempt, model, wrapUp };
   }
-  if (failure.class === 'context_length' && turn.compaction === 'none') return { type: 'compact', why: 'size' };
+  if (failure.class === 'context_length') {
+    if (last.compaction === 'done') return { type: 'call_model', attempt, model, wrapUp }; // it is shorter now
+    if (attempts.every((one) => one.compaction === undefined)) return { type: 'compact', why: 'size' };
+  }
   const failed = attempts.filter((one) => one.failure !== undefined && one.failure.class !== 'aborted').length;
   if (failed >= limits.maxAttempts) return unanswered(failure);
   const tries = attempts.filter(

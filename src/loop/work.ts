@@ -103,23 +103,36 @@ function wantsToStop({ turn }: Conversation): boolean {
  * returned. The returned function ends the watch.
  */
 export function onStop(work: Work, callback: () => void): () => void {
+  return watch(work, wantsToStop, callback);
+}
+
+function watch(work: Work, isReason: typeof wantsToStop, callback: () => void): () => void {
   let over = false;
   const end = (): void => {
     over = true;
     off();
   };
   const check = (): void => {
-    if (over || !wantsToStop(work.recorder.conversation)) return;
+    if (over || !isReason(work.recorder.conversation)) return;
     end();
     callback();
   };
   const off = work.recorder.onMoved(check);
-  if (wantsToStop(work.recorder.conversation)) queueMicrotask(check);
+  if (isReason(work.recorder.conversation)) queueMicrotask(check);
   return end;
 }
 
 /** The same, and also when the worker is to let go: for effects that can be begun anew by the next one. */
 export function onInterrupt(work: Work, callback: () => void): () => void {
+  return watchFor(work, wantsToStop, callback);
+}
+
+/** The same, but a steer is no reason: it is read next in any case, and what is under way is needed for that. */
+export function onOver(work: Work, callback: () => void): () => void {
+  return watchFor(work, ({ turn }) => turn === undefined || turn.cancel !== 'none', callback);
+}
+
+function watchFor(work: Work, isReason: typeof wantsToStop, callback: () => void): () => void {
   const { signal } = work;
   let over = false;
   const end = (): void => {
@@ -132,7 +145,7 @@ export function onInterrupt(work: Work, callback: () => void): () => void {
     end();
     callback();
   };
-  const off = onStop(work, letGo);
+  const off = watch(work, isReason, letGo);
   signal?.addEventListener('abort', letGo);
   if (signal?.aborted === true) queueMicrotask(letGo);
   return end;

@@ -35,7 +35,6 @@ const LATER: ReadonlySet<string> = new Set([
   'gate.stop_words',
   'gate.token_budget',
   'gate.tool_filter',
-  'memory.compaction',
   'memory.capped',
   'memory.longterm',
   'memory.simple',

@@ -32,7 +32,11 @@ export async function chooseModel(
   const source =
     models ??
     createModelSource({ environment, clock, scripts: (name) => loadScript(path.resolve(bundle.folder, name)) });
-  const open = bundle.agents.flatMap((id) => bundle.agent(id).grant.models).find((ref) => ref.provider === 'auto');
+  const named = bundle.agents.flatMap((id) => {
+    const { grant, frame } = bundle.agent(id);
+    return [...grant.models, ...(frame.aside?.models ?? [])];
+  });
+  const open = named.find((ref) => ref.provider === 'auto');
   if (open === undefined) return { models: source, chosen: undefined };
   const found = await detect(environment);
   if (found === undefined)
@@ -50,15 +54,20 @@ export function withChosenModel(source: AgentSource, chosen: ChosenModel | undef
   const replaced = new WeakMap<Assembled['agent'], Assembled>();
   const originals = new WeakMap<Assembled['agent'], Assembled['agent']>();
   const replace = (assembled: Assembled): Assembled => {
-    let known = replaced.get(assembled.agent);
-    if (known === undefined) {
-      const models = assembled.agent.models.map((ref) => (ref.provider === 'auto' ? chosen.ref : ref));
-      const agent = { ...assembled.agent, models };
-      known = { ...assembled, agent, digest: digest(toJson(agent)) };
-      replaced.set(assembled.agent, known);
+    let made = replaced.get(assembled.agent);
+    if (made === undefined) {
+      const known = (ref: ModelRef): ModelRef => (ref.provider === 'auto' ? chosen.ref : ref);
+      const { models, aside, ...rest } = assembled.agent;
+      const agent = {
+        ...rest,
+        ...(aside === undefined ? {} : { aside: { ...aside, models: aside.models.map(known) } }),
+        models: models.map(known),
+      };
+      made = { ...assembled, agent, digest: digest(toJson(agent)) };
+      replaced.set(assembled.agent, made);
       originals.set(agent, assembled.agent);
     }
-    return { ...known, facts: assembled.facts };
+    return { ...made, facts: assembled.facts };
   };
   return {
     assemble(meta, conversation) {

@@ -51,6 +51,10 @@ export function explain(
   const models = grant.models.map(({ provider, model }) => `${provider}/${model}`);
   const at = resolved.ok && has(bundle, resolved.from) ? place(resolved.from) : `the role ${role}`;
   rows.push({ key: 'models', value: models, from: at });
+  if (frame.aside !== undefined) {
+    const asked = frame.aside.models.map(({ provider, model }) => `${provider}/${model}`);
+    rows.push({ key: 'models of summaries', value: asked, from: `the role ${frame.aside.role}` });
+  }
   return rows;
 }
 

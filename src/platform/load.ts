@@ -15,6 +15,7 @@ import { KNOWN_PROVIDERS } from '../adapters/models/providers.ts';
 import { agentGroup } from '../plugins/tools/agent.ts';
 import { activeByDefault as shippedByDefault } from '../plugins/shipped.ts';
 import { activePlugins, type ActivePlugin } from './active-plugins.ts';
+import { asideOf, checkMemory } from './aside-role.ts';
 import { createAgentSource, type LoadedAgent } from './agent-source.ts';
 import { readText } from './bundle-files.ts';
 import { checkPlanning, checkRoles, checkStructure, checkToolChoice } from './check-bundle.ts';
@@ -126,6 +127,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   const parts = agents.map((agent) => {
     const { role, models } = isPartial ? NO_ROLE : checkRoles(declared, agent, problems, notices);
     if (!isPartial) checkPlanning(declared, agent, hasPlanner, problems, notices);
+    if (!isPartial) checkMemory(declared, agent, plugins, problems);
+    const aside = isPartial ? undefined : asideOf(declared, agent, plugins, problems);
     const groupOf = (entry: ToolsEntry): ToolGroup | undefined => groups.get(entry);
     const delegated = delegationOf(bundle, agent, delegation, groupOf);
     const { delegates } = delegated;
@@ -157,7 +160,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);
     const systemPrompt = files.prompt(agent);
-    const frame = frameOf(bundle, agent, { systemPrompt, gateIterations, hasPlanner, delegates });
+    const frame = frameOf(bundle, agent, { systemPrompt, gateIterations, hasPlanner, delegates, aside });
     return { frame, role, ...granted };
   });
   files.readScripts();

@@ -3,10 +3,18 @@ import { changedTool } from './gates/changed-tool.ts';
 import { endlessLoop } from './gates/endless-loop.ts';
 import { toolApproval } from './gates/tool-approval.ts';
 import { otelObserver } from './observers/otel.ts';
+import { compaction } from './memory/compaction.ts';
 import { staticPlanner } from './planners/static.ts';
 
 /** Every plugin that comes with Treadle, in the order in which they are set up. */
-export const shippedPlugins: readonly Plugin[] = [endlessLoop, toolApproval, changedTool, staticPlanner, otelObserver];
+export const shippedPlugins: readonly Plugin[] = [
+  endlessLoop,
+  toolApproval,
+  changedTool,
+  compaction,
+  staticPlanner,
+  otelObserver,
+];
 
 /** Active unless a bundle says otherwise: without them an agent has no cap, and `approval: ask` means nothing. */
 export const activeByDefault: ReadonlySet<string> = new Set([endlessLoop.id, toolApproval.id, changedTool.id]);

@@ -206,6 +206,20 @@ id: b
     ],
   },
   {
+    title: 'compaction without a memory plugin',
+    yaml: agent('context_cold_tokens: 5000'),
+    says: [
+      'app.yaml:1:25  config.react.main.context_cold_tokens: found compaction without a memory plugin, wanted an active memory plugin; add memory.compaction to plugins.active, or remove this (bundle_conflict)',
+    ],
+  },
+  {
+    title: 'a role for summaries that is not there',
+    yaml: 'plugins: {active: [memory.compaction], memory.compaction: {role: quik}}\n',
+    says: [
+      'app.yaml:1:60  plugins["memory.compaction"].role: found no role "quik"; did you mean quick (bundle_unknown_name)',
+    ],
+  },
+  {
     title: 'planning without a planner',
     yaml: agent('planning: true'),
     says: [
@@ -340,7 +354,7 @@ id: b
     yaml: `plugins: {active: [gate.token_budget]}
 `,
     says: [
-      'app.yaml:1:20  plugins.active[0]: found gate.token_budget, a plugin that is not supported yet; remove it; there is gate.endless_loop, gate.tool_approval, gate.changed_tool, planner.static, observer.otel, control.cancel, skills, agent.react (bundle_not_supported)',
+      'app.yaml:1:20  plugins.active[0]: found gate.token_budget, a plugin that is not supported yet; remove it; there is gate.endless_loop, gate.tool_approval, gate.changed_tool, memory.compaction, planner.static, observer.otel, control.cancel, skills, agent.react (bundle_not_supported)',
     ],
   },
   {

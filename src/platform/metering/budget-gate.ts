@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import type { ModelRef } from '../../domain/agent.ts';
+import { isAside } from '../../domain/aside.ts';
 import type { Conversation, Turn } from '../../domain/conversation.ts';
 import type { Measure, Reservation, Reserved } from '../../kernel/ledger.ts';
 import { definePlugin, type Plugin } from '../../kernel/plugin.ts';
@@ -83,12 +84,12 @@ export function budgetGate({ meter, prices, limits, budgets = {}, owner }: Budge
     turn: Turn,
     caps: readonly HeldCap[],
   ): MaybePromise<Verdict<Question> | undefined> {
-    const { request, iteration, attempt } = question;
+    const { request, iteration, attempt, purpose } = question;
     const { model } = request;
     const now = clock.now();
     const input = promptTokens(request, conversation.contextTokens);
     const most = model.maxTokens ?? prices.maxOutput(model) ?? USUAL_OUTPUT;
-    const id = callId(turn.id, iteration, attempt);
+    const id = callId(turn.id, iteration, attempt, isAside(purpose) ? purpose : undefined);
     const priced = prices.worstCost(model, { input, output: most }, now) !== undefined;
     const inMoney = caps.find(({ money }) => money !== undefined);
     if (inMoney !== undefined && !priced) return unpriced(inMoney, model);

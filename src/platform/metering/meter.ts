@@ -41,8 +41,8 @@ export interface Meter {
 }
 
 /** Id of a model call among those of its conversation. */
-export function callId(turnId: string, iteration: number, attempt: number): string {
-  return `${turnId}/${iteration}/${attempt}`;
+export function callId(turnId: string, iteration: number, attempt: number, aside?: string): string {
+  return `${turnId}/${iteration}/${attempt}${aside === undefined ? '' : `/${aside}`}`;
 }
 
 /** What is under way with one conversation; there is none while nothing is. */
@@ -134,7 +134,7 @@ export function createMeter({ ledger, log, clock, logger }: MeterOptions): Meter
     { pending }: State,
     { turnId = '', iteration = 0, payload }: FactOf<'llm.response'>,
   ): Pending | undefined {
-    const id = callId(turnId, iteration, payload.attempt);
+    const id = callId(turnId, iteration, payload.attempt, payload.purpose);
     return pending.find((one) => one.id === id);
   }
 

@@ -5,6 +5,7 @@ import { utf8Length } from '../../base/text.ts';
 import { promptSections, render } from '../../assembly/render.ts';
 import { sectionReads } from '../../assembly/section-reads.ts';
 import { emptyConversation, type Conversation } from '../../domain/conversation.ts';
+import { isAside } from '../../domain/aside.ts';
 import type { Fact, FactOf } from '../../domain/event.ts';
 import { apply } from '../../domain/fold.ts';
 import type { Caller } from './caller.ts';
@@ -52,7 +53,7 @@ function isAsked(
 ): fact is FactOf<'llm.request'> {
   if (fact.type !== 'llm.request' || fact.iteration !== iteration || turn === undefined) return false;
   const { purpose } = fact.payload;
-  if (purpose === 'plan' || purpose === 'compact') return false;
+  if (isAside(purpose)) return false;
   return number === undefined || number === turn.number;
 }
 
@@ -61,7 +62,8 @@ function isAnswerTo(fact: Fact, { request }: Call): fact is FactOf<'llm.response
     fact.type === 'llm.response' &&
     fact.turnId === request.turnId &&
     fact.iteration === request.iteration &&
-    fact.payload.attempt === request.payload.attempt
+    fact.payload.attempt === request.payload.attempt &&
+    !isAside(fact.payload.purpose)
   );
 }
 

@@ -1,0 +1,59 @@
+import { isObject } from '../base/json.ts';
+import type { Frame } from '../assembly/frame.ts';
+import { resolveRole, roleNames, roleTables, decisionRole } from '../assembly/roles.ts';
+import { behaviourLevels, resolve, type Path } from '../assembly/resolve.ts';
+import { shippedRoles } from '../domain/declared-model.ts';
+import type { ActivePlugin } from './active-plugins.ts';
+import type { Declared } from './declare.ts';
+import { didYouMean, oneOf, type Problems } from './problems.ts';
+
+/** Who summarises where nobody is named. */
+const USUAL_ROLE = 'quick';
+const MEMORY = 'memory.compaction';
+
+/** The role and models for asides of one agent, where a plugin asks for some and they are not those of its decisions. */
+export function asideOf(
+  { bundle, place }: Pick<Declared, 'bundle' | 'place'>,
+  agent: string,
+  plugins: readonly ActivePlugin[],
+  problems: Problems,
+): Frame['aside'] {
+  const memory = plugins.find(({ id }) => id === MEMORY);
+  if (memory === undefined) return undefined;
+  const tables = roleTables(bundle, agent, shippedRoles);
+  const named = isObject(memory.config) ? memory.config['role'] : undefined;
+  const role = typeof named === 'string' ? named : USUAL_ROLE;
+  if (role === decisionRole(bundle, agent).value) return undefined;
+  const from: Path = ['plugins', MEMORY, 'role'];
+  const found = resolveRole(tables, role, from);
+  if (found.ok) return { role, models: [...found.models] };
+  if (typeof named === 'string' && found.problem === 'unknown' && found.name === named) {
+    const names = roleNames(tables);
+    const hint = didYouMean(named, names);
+    problems.add('bundle_unknown_name', {
+      place: place(from),
+      found: `no role ${JSON.stringify(named)}`,
+      wanted: hint === undefined ? oneOf(names) : undefined,
+      hint,
+    });
+  }
+  return undefined; // a circle of roles is told where the roles are checked
+}
+
+/** A threshold that nobody acts upon would be a promise. */
+export function checkMemory(
+  { bundle, place }: Pick<Declared, 'bundle' | 'place'>,
+  agent: string,
+  plugins: readonly ActivePlugin[],
+  problems: Problems,
+): void {
+  if (plugins.some(({ id }) => id.startsWith('memory.'))) return;
+  const found = resolve(behaviourLevels(bundle, agent), 'context_cold_tokens');
+  if (found === undefined) return;
+  problems.add('bundle_conflict', {
+    place: place(found.from),
+    found: 'compaction without a memory plugin',
+    wanted: 'an active memory plugin',
+    hint: `add ${MEMORY} to plugins.active, or remove this`,
+  });
+}
