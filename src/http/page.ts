@@ -53,4 +53,11 @@ export function servePage(hono: Hono<HttpEnv>, folder: string): void {
     return files(context, next);
   });
   for (const address of ['/r/*', '/approvals', '/agents', '/usage', '/keys']) hono.get(address, page);
+  // A person who lost the way is told so by the page; a program by the error that programs are told.
+  hono.get('/*', async (context, next) => {
+    const isPerson = context.req.header('accept')?.includes('text/html') === true;
+    if (!isPerson || /^\/(api|ag-ui|mcp)(\/|$)/.test(context.req.path)) return next();
+    const shown = await page(context, next);
+    return shown instanceof Response ? new Response(shown.body, { status: 404, headers: shown.headers }) : undefined;
+  });
 }

@@ -69,6 +69,27 @@ describe('the chat page', { skip: noBrowser, concurrency: 2 }, () => {
     await page.getByText('Then Water.').waitFor();
   });
 
+  it('sets aside what waits for a yes when a person says something else, and shows the words in the open', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'note something unwise');
+    await page.getByRole('button', { name: 'Allow once' }).waitFor();
+    await say(page, 'never mind');
+    await page.getByRole('button', { name: 'Allow once' }).waitFor({ state: 'detached' });
+    await page.locator('.turn-foot').waitFor();
+    await page.locator('.said').getByText('never mind').waitFor();
+    assert.ok(!written.includes('something unwise'));
+  });
+
+  it('takes words said at a question for its answer', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'ask');
+    await page.getByRole('button', { name: 'Coffee', exact: true }).waitFor();
+    await say(page, 'Cocoa');
+    assert.equal(await lastAnswer(page), 'Then Cocoa.');
+  });
+
   it('folds thinking and actions away, and shows all of them on demand', async (t) => {
     const served = await aPageServer(t);
     const { page } = await visit(t, served);

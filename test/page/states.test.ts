@@ -162,6 +162,14 @@ describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, ()
     await page.getByText('look_up').waitFor();
   });
 
+  it('tells a person who lost the way so, and a program in its own words', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served, '/nowhere');
+    await page.getByText('There is nothing here').waitFor();
+    assert.equal((await served.call('GET', '/nowhere')).code, 'not_found');
+    assert.equal((await served.call('GET', '/api/nowhere', { headers: { accept: 'text/html' } })).code, 'not_found');
+  });
+
   it('has no page that is wider than a small phone', async (t) => {
     const served = await aPageServer(t);
     const id = await served.begin('markdown');

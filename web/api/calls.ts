@@ -40,7 +40,7 @@ export const api = {
   run: async (id: string) => call<Snapshot>(runPath(id)),
   start: (agent: string | undefined, { text, attachments, key }: Spoken) =>
     call<Snapshot>('/runs', { method: 'POST', key, body: { agent, prompt: text, attachments } }),
-  say: (id: string, mode: 'followup' | 'steer', { text, attachments, key }: Spoken) =>
+  say: (id: string, mode: 'followup' | 'steer' | undefined, { text, attachments, key }: Spoken) =>
     call<Snapshot>(runPath(id, '/messages'), { method: 'POST', key, body: { content: text, mode, attachments } }),
   answer: (id: string, answers: readonly RunAnswer[]) => call<Answered>(runPath(id, '/answers'), mutation(answers)),
   stop: (id: string) => call<Snapshot>(runPath(id, '/stop'), mutation()),

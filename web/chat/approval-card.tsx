@@ -1,6 +1,7 @@
 import { ShieldQuestion } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import type { Json, OpenRequest, RunAnswer } from '../api/types.ts';
+import { ApiError } from '../api/http.ts';
 import { ago } from '../clock.ts';
 import { Button } from '../ui/button.tsx';
 import { JsonView } from '../ui/json-view.tsx';
@@ -39,7 +40,7 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
     setProblem(undefined);
     onAnswer({ request: id, digest, run, ...rest })
       .catch((error: unknown) => {
-        setProblem(error instanceof Error ? error.message : 'The answer was not taken.');
+        setProblem(problemInWords(error));
       })
       .finally(() => {
         setBusy(false);
@@ -79,6 +80,9 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
       {mode === 'reject' ? (
         <form
           className="approval-reject"
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') setMode('look');
+          }}
           onSubmit={(event) => {
             event.preventDefault();
             answer({ decision: 'reject', ...(note.trim() === '' ? {} : { note: note.trim() }) });
@@ -154,4 +158,10 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
 /** A gate that only asks whether the tool may run says nothing that the card does not. */
 function isOwnWords(question: string, name: string | undefined): boolean {
   return name === undefined || !question.startsWith(`Allow ${name} `);
+}
+
+function problemInWords(error: unknown): string {
+  if (error instanceof ApiError && error.code === 'insufficient_scope')
+    return 'Your key may refuse and not allow. Somebody whose key has the scope “approve” can.';
+  return error instanceof Error ? error.message : 'The answer was not taken.';
 }

@@ -45,11 +45,12 @@ export function ArgumentsEditor({ value, isBusy, onSubmit, onCancel }: Arguments
       }}
     >
       {isObject ? (
-        Object.entries(fields).map(([name, given]) => (
+        Object.entries(fields).map(([name, given], place) => (
           <label key={name}>
             <span>{name}</span>
             {given.includes('\n') || given.length > 60 ? (
               <textarea
+                autoFocus={place === 0}
                 rows={Math.min(12, given.split('\n').length + 1)}
                 value={given}
                 onChange={(event) => {
@@ -58,6 +59,7 @@ export function ArgumentsEditor({ value, isBusy, onSubmit, onCancel }: Arguments
               />
             ) : (
               <input
+                autoFocus={place === 0}
                 value={given}
                 onChange={(event) => {
                   setFields({ ...fields, [name]: event.target.value });

@@ -36,6 +36,8 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
   const { status } = run;
   const isWorking = status?.statusKind === 'working' || status?.statusKind === 'waiting_for_work';
   const requests = status?.requests ?? [];
+  const isAsked = requests.some((one) => one.kind !== 'input');
+  const isQuestioned = requests.length > 0 && !isAsked;
 
   const kind = status?.status;
   useEffect(() => {
@@ -48,14 +50,19 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
   }, []);
   const send = useCallback<ComposerProps['onSend']>(
     async (message, mode) => {
-      await api.say(id, mode, message);
+      // Said while a person is asked, words take the place of the answer: they answer a question, and set actions aside.
+      await api.say(id, isAsked ? 'steer' : isQuestioned ? undefined : mode, message);
       runsChanged();
     },
-    [id],
+    [id, isAsked, isQuestioned],
   );
   const answer = async (given: RunAnswer): Promise<void> => {
     await api.answer(id, [given]);
     runsChanged();
+    // The card goes: whoever uses the keyboard is taken to the next one, or back to the words.
+    requestAnimationFrame(() => {
+      document.querySelector<HTMLElement>('.approval .button, .composer-text')?.focus();
+    });
   };
   const actions = useMemo(
     () => ({
@@ -82,7 +89,8 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
         {snapshot.data === undefined ? null : <span className="chat-agent">{snapshot.data.agent}</span>}
         {status === undefined ? null : (
           <span className="chat-status">
-            <StatusDot status={status.status} kind={status.statusKind} /> {statusInWords(status.status)}
+            <StatusDot status={status.status} kind={status.statusKind} />{' '}
+            {isAsked ? 'Needs approval' : statusInWords(status.status)}
           </span>
         )}
         <PageLink className="button" data-look="quiet" href={`/r/${id}/inspect`}>
@@ -104,7 +112,9 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
       <Composer
         id={id}
         isWorking={isWorking}
-        placeholder={requests.length > 0 ? 'Say something instead of answering' : 'Say something'}
+        placeholder={
+          isAsked ? 'Say something instead: what waits is set aside' : isQuestioned ? 'Your answer' : 'Say something'
+        }
         onSend={send}
         onStop={() => {
           attempt(api.stop(id));

@@ -1,5 +1,6 @@
 import { GitFork, RotateCcw } from 'lucide-react';
 import { memo } from 'react';
+import type { WireEntry } from '../api/types.ts';
 import { duration } from '../clock.ts';
 import { dataOf, type Turn } from '../state/entries.ts';
 import type { Draft } from '../state/live-run.ts';
@@ -28,6 +29,7 @@ const NOTHING: readonly Draft[] = [];
 export const TurnView = memo(function TurnView({ turn, drafts, progress, isLast, ...actions }: TurnViewProps) {
   const { said, work, answer, end } = turn;
   const text = drafts.find((one) => one.kind === 'text');
+  const actionCount = work.filter((one) => one.role === 'action').length;
   const ended = end === undefined ? undefined : dataOf(end, 'end');
   return (
     <article className="turn" aria-label={`Exchange ${turn.number ?? ''}`}>
@@ -39,7 +41,9 @@ export const TurnView = memo(function TurnView({ turn, drafts, progress, isLast,
       {ended === undefined ? (
         <Work entries={work} drafts={drafts} progress={progress} />
       ) : (
-        <FoldedWork entries={work} drafts={NOTHING} progress={progress} ms={ended.ms} />
+        stretchesOf(work).map((stretch) => (
+          <Stretch key={stretch[0]?.id} entries={stretch} progress={progress} ms={ended.ms} />
+        ))
       )}
       {answer !== undefined ? (
         <div className="answer">
@@ -68,9 +72,7 @@ export const TurnView = memo(function TurnView({ turn, drafts, progress, isLast,
             <span className="turn-figures">
               {[
                 `${ended.iterations} model ${ended.iterations === 1 ? 'call' : 'calls'}`,
-                ...(ended.toolCalls === 0
-                  ? []
-                  : [`${ended.toolCalls} ${ended.toolCalls === 1 ? 'action' : 'actions'}`]),
+                ...(actionCount === 0 ? [] : [`${actionCount} ${actionCount === 1 ? 'action' : 'actions'}`]),
                 duration(ended.ms),
               ].join(' · ')}
             </span>
@@ -80,6 +82,34 @@ export const TurnView = memo(function TurnView({ turn, drafts, progress, isLast,
     </article>
   );
 });
+
+/** What a person said meanwhile stands in the open; the work before and after it is folded each by itself. */
+function stretchesOf(work: readonly WireEntry[]): readonly (readonly WireEntry[])[] {
+  const stretches: WireEntry[][] = [];
+  for (const entry of work) {
+    const last = stretches.at(-1);
+    if (last !== undefined && (last[0]?.role === 'user') === (entry.role === 'user')) last.push(entry);
+    else stretches.push([entry]);
+  }
+  return stretches;
+}
+
+function Stretch({
+  entries,
+  progress,
+  ms,
+}: {
+  readonly entries: readonly WireEntry[];
+  readonly progress: Readonly<Record<string, string>>;
+  readonly ms: number;
+}) {
+  if (entries[0]?.role !== 'user') return <FoldedWork entries={entries} drafts={NOTHING} progress={progress} ms={ms} />;
+  return entries.map((entry) => (
+    <div key={entry.id} className="said">
+      <p>{entry.text}</p>
+    </div>
+  ));
+}
 
 interface Ended {
   readonly status: string;

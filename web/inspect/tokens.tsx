@@ -27,7 +27,7 @@ export function Tokens({ entries }: { readonly entries: readonly WireEntry[] }) 
   if (total === 0)
     return (
       <Notice title="No tokens were reported">
-        <p>The model of this run says nothing of what it used. Scripted models use none.</p>
+        <p>No model call of this run has said yet what it used.</p>
       </Notice>
     );
   return (
