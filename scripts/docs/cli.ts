@@ -46,7 +46,8 @@ function environmentOf(help: string): string {
 const INTRODUCTION = `# Command line
 
 ${generated('src/cli/program.ts and src/cli/exit-codes.ts')}
-In a clone, ${code('npm start')} is ${code('treadle chat')}, and any other command is ${code('npx node src/cli/main.ts <command>')}.
+In a clone, ${code('npm start')} serves the agents that ship and opens the page, ${code('npm run chat')} is ${code('treadle chat')}, and any
+other command is ${code('npx node src/cli/main.ts <command>')}.
 
 What a command prints for a program goes to stdout; progress, questions and errors go to stderr. A run is named by its id,
 by the beginning of its id, or by ${code('last')}.

@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import type { InspectOptions } from './commands/inspect.ts';
 import type { AnswerOptions, RunsListOptions, RunsStartOptions, UsageOptions } from './commands/runs.ts';
 import type { WatchOptions } from './commands/runs-watch.ts';
 import type { Context } from './context.ts';
@@ -114,11 +115,12 @@ export function addRuns(program: Command, context: Context, finish: (outcome: Ou
     program
       .command('inspect [run]')
       .description('print how a run on a server stands, in counts and states: no text, no ids')
+      .option('--fixture', 'read two pages that come with the program instead, and ask no server')
       .addHelpText(
         'after',
-        '\nExamples\n  $ treadle inspect\n  $ treadle inspect run_4c1k --url https://treadle.example',
+        '\nExamples\n  $ treadle inspect                 the newest run\n  $ treadle inspect run_4c1k --url https://treadle.example',
       ),
-  ).action(async (run: string | undefined, options: RemoteOptions) => {
+  ).action(async (run: string | undefined, options: InspectOptions) => {
     const { inspect } = await import('./commands/inspect.ts');
     finish(await inspect(context, run, options));
   });

@@ -70,7 +70,7 @@ test('52 Unknown status word from a newer server: treated as not terminal', asyn
 
 test('54 Summary mode prints counts and states only', async (t) => {
   const cwd = workplace(t);
-  const fixture = await treadle(['inspect'], { cwd });
+  const fixture = await treadle(['inspect', '--fixture'], { cwd });
   assert.equal(fixture.out, '{"mode":"local fixture","uniqueMessages":2,"editedMessageReplaced":true}\n');
   const house = await aHouse(t);
   const id = await house.begin(mails);
@@ -97,6 +97,16 @@ test('54 Summary mode prints counts and states only', async (t) => {
     ],
   );
   assert.ok(!out.includes(id));
+  for (const named of [[], ['last'], [id.slice(0, 14)], [id.slice('run_'.length)]])
+    assert.equal((await treadle(['inspect', ...named], { cwd, env })).out, out, named.join());
+  for (const named of ['run_nobody', 'nobody']) {
+    const none = await treadle(['inspect', named], { cwd, env });
+    assert.deepEqual([none.code, none.out, /not_found/.test(none.err)], [2, '', true]);
+  }
+  const both = await treadle(['inspect', id, '--fixture'], { cwd, env });
+  assert.deepEqual([both.code, both.out], [2, '']);
+  const nowhere = await treadle(['inspect'], { cwd });
+  assert.deepEqual([nowhere.code, nowhere.out, /No server is up/.test(nowhere.err)], [2, '', true]);
 });
 
 /** What counts of a request: every byte that means something, and none that the platform adds. */

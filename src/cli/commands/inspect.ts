@@ -1,3 +1,4 @@
+import { TreadleError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
 import { baseAddress, segment } from '../../client/address.ts';
 import { ClientError } from '../../client/client-error.ts';
@@ -5,26 +6,62 @@ import { createTransport } from '../../client/transport.ts';
 import { randomIds } from '../../base/ids.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
-import { DEADLINE_MS, serverKey, serverUrl, type RemoteOptions } from '../remote.ts';
+import { DEADLINE_MS, findRemoteRun, openClient, serverKey, serverUrl, type RemoteOptions } from '../remote.ts';
 
 const PAGES_MAX = 4;
 const PAGE = 50;
 const AGENTS = '/api/v1/nexustrade/agents';
 
+export interface InspectOptions extends RemoteOptions {
+  readonly fixture?: boolean;
+}
+
 /**
  * How a run stands, in counts and states: no text, no prompt and no id leaves the program.
  *
- * A snapshot and at most four pages of 50. Without a run, two pages that come with the program are read the same way.
+ * A snapshot and at most four pages of 50. `--fixture` reads two pages that come with the program the same way, and asks
+ * no server. Throws `usage`, and what the client throws.
  */
-export async function inspect(context: Context, run: string | undefined, options: RemoteOptions): Promise<Outcome> {
-  const read = run === undefined ? readFixture : readerOf(context, run, options);
-  const tally = await tallyOf(read);
-  const summary =
-    run === undefined
-      ? { mode: 'local fixture', uniqueMessages: tally.uniqueMessages, editedMessageReplaced: tally.replaced > 0 }
-      : { mode: 'existing run', ...(await stateOf(context, run, options)), ...tally };
+export async function inspect(context: Context, run: string | undefined, options: InspectOptions): Promise<Outcome> {
+  const summary = options.fixture === true ? await fixtureSummary(run) : await runSummary(context, run, options);
   context.terminal.out.write(`${JSON.stringify(summary)}\n`);
   return 'completed';
+}
+
+async function fixtureSummary(run: string | undefined): Promise<object> {
+  if (run !== undefined)
+    throw new TreadleError('usage', {
+      place: '--fixture',
+      found: 'a run beside it',
+      hint: 'leave out one of the two: the fixture is no run of a server',
+    });
+  const tally = await tallyOf(readFixture);
+  return { mode: 'local fixture', uniqueMessages: tally.uniqueMessages, editedMessageReplaced: tally.replaced > 0 };
+}
+
+async function runSummary(context: Context, named = 'last', options: RemoteOptions): Promise<object> {
+  const { id, state } = await standing(context, named, options);
+  return { mode: 'existing run', ...state, ...(await tallyOf(readerOf(context, id, options))) };
+}
+
+/** A whole id is asked for as it is: only where no run has it, lists are searched for what begins so. */
+async function standing(
+  context: Context,
+  named: string,
+  options: RemoteOptions,
+): Promise<{ readonly id: string; readonly state: RunState }> {
+  let unknown: ClientError | undefined;
+  if (named !== 'last') {
+    try {
+      return { id: named, state: await stateOf(context, named, options) };
+    } catch (problem) {
+      if (!(problem instanceof ClientError) || problem.code !== 'not_found') throw problem;
+      unknown = problem;
+    }
+  }
+  const id = await findRemoteRun(openClient(context, options), named);
+  if (unknown !== undefined && id === named) throw unknown;
+  return { id, state: await stateOf(context, id, options) };
 }
 
 /** Reads one page after a cursor. */
@@ -78,11 +115,12 @@ function readerOf(context: Context, run: string, options: RemoteOptions): ReadPa
   return (cursor) => transport.send({ method: 'GET', path, query: { limit: PAGE, cursor } });
 }
 
-async function stateOf(
-  context: Context,
-  run: string,
-  options: RemoteOptions,
-): Promise<{ readonly snapshotStatus: string; readonly snapshotTerminal: boolean }> {
+interface RunState {
+  readonly snapshotStatus: string;
+  readonly snapshotTerminal: boolean;
+}
+
+async function stateOf(context: Context, run: string, options: RemoteOptions): Promise<RunState> {
   const reply = await transportOf(context, options).send({ method: 'GET', path: `${AGENTS}/${segment(run)}` });
   const agent = isObject(reply) ? reply['agent'] : undefined;
   if (!isObject(agent)) throw malformed();
