@@ -53,6 +53,7 @@ const PARTS: readonly (readonly [name: string, title: string])[] = [
   ['exclusion', 'Operation that is left out'],
   ['named_service', 'Named service'],
   ['service_auth', 'Access to a service'],
+  ['account', 'Account that users may connect'],
   ['visibility', 'Skills of a consumer'],
   ['mcp_service', 'MCP server'],
   ['mcp_auth', 'Access to an MCP server'],

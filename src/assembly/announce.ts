@@ -19,6 +19,7 @@ export function announce(
     'INACTIVE TOOLS THIS TURN',
     turn.agent.inactive.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
   );
+  text += section('CONNECTED ACCOUNTS UPDATE', accounts(turn));
   text += section('TEMPORAL CONTEXT', temporal(now, turn.agent.timeZone));
   text += section('OPEN PLAN', plan(turn));
   text += section('LIVE TURN EVENTS', live(turn));
@@ -36,6 +37,12 @@ function budget(conversation: Conversation, turn: Turn): string {
   const left = maxIterations - iteration;
   const line = `iteration ${iteration} of ${maxIterations}`;
   return left <= 0 ? `${line}: the last one, so answer now` : line;
+}
+
+function accounts({ reactivated = [] }: Turn): string {
+  return reactivated
+    .map(({ account, tools }) => `- ${account} is connected: ${tools.join(', ')} can be used again`)
+    .join('\n');
 }
 
 function temporal(now: Instant, timeZone: string | undefined): string {

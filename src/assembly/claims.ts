@@ -1,4 +1,4 @@
-import type { InactiveTool } from '../domain/agent.ts';
+import type { EffectiveAgent, InactiveTool } from '../domain/agent.ts';
 import type { Claim, GrantedTool } from '../domain/grant.ts';
 
 /** By provider of a connected account: the rights that the user has there. */
@@ -27,7 +27,21 @@ export function applyClaims(
   return { tools: unmet.length === 0 ? tools : met, unmet };
 }
 
-function missing(needs: Claim, held: HeldClaims): string | undefined {
+/** The tools that an account brings back: unmet in the turn before, and now there and met. By account. */
+export function reactivated(
+  before: EffectiveAgent | undefined,
+  now: EffectiveAgent,
+): NonNullable<EffectiveAgent['unmet']> {
+  const there = new Set(now.tools.map(({ name }) => name));
+  const still = new Set((now.unmet ?? []).flatMap(({ tools }) => tools));
+  return (before?.unmet ?? []).flatMap(({ account, tools }) => {
+    const back = tools.filter((name) => there.has(name) && !still.has(name));
+    return back.length === 0 ? [] : [{ account, tools: back }];
+  });
+}
+
+/** Why these rights do not meet what is needed, or undefined when they do. */
+export function missing(needs: Claim, held: HeldClaims): string | undefined {
   const has = Object.hasOwn(held, needs.provider) ? held[needs.provider] : undefined;
   if (has === undefined) return `needs a connected ${needs.provider} account`;
   const lacking = needs.claims.filter((claim) => !has.includes(claim));

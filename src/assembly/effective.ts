@@ -29,12 +29,15 @@ export interface Effective {
 /** The effective agent: grant − selection − unmet claims. Pure and total. */
 export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, held: HeldClaims): Effective {
   const { bundle, revision, frame, grant, role } = declared;
-  const { systemPrompt, additional, keepListed, skillsRoom: _, ...behaviour } = frame;
+  const { systemPrompt, additional, keepListed, skillsRoom: _, asksForClaims, ...behaviour } = frame;
   const narrowed = withSkills(narrow(grant, selection), frame.skillsRoom);
   // What an account has today must not reach the cached text, so what only an account keeps away stays listed.
   const listed = staysListed(frame, narrowed.models) ? listable(grant.tools, narrowed) : narrowed.tools;
-  const { tools, unmet } = applyClaims(narrowed.tools, held);
+  const applied = applyClaims(narrowed.tools, held);
+  // Where the user is asked at the attempt, nothing is out before.
+  const { tools, unmet } = asksForClaims === true ? { tools: narrowed.tools, unmet: [] } : applied;
   const inactive = [...narrowed.inactive, ...unmet.map(({ name, why }) => ({ name, why }))];
+  const accounts = byAccount(applied.unmet);
   const agent: EffectiveAgent = {
     bundle,
     revision,
@@ -50,6 +53,7 @@ export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, 
     tools: definitions(tools),
     ...(listed.length === tools.length ? {} : { listed: definitions(listed) }),
     inactive: inactive.sort((left, right) => (left.name < right.name ? -1 : 1)),
+    ...(accounts.length === 0 ? {} : { unmet: accounts }),
     ...(narrowed.skills.length === 0
       ? {}
       : { skills: narrowed.skills.map(({ id, description, digest }) => ({ id, description, digest })) }),
@@ -58,6 +62,14 @@ export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, 
     models: [...narrowed.models],
   };
   return { agent, unmet };
+}
+
+function byAccount(unmet: readonly UnmetTool[]): NonNullable<EffectiveAgent['unmet']> {
+  const accounts = [...new Set(unmet.map(({ account }) => account))].sort();
+  return accounts.map((account) => ({
+    account,
+    tools: unmet.filter((one) => one.account === account).map(({ name }) => name),
+  }));
 }
 
 interface WithSkills extends Narrowed {

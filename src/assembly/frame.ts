@@ -15,6 +15,8 @@ export type Frame = Pick<
   readonly skillsRoom?: number | undefined;
   /** Tools that a user switched off stay in the prompt. */
   readonly keepListed?: true | undefined;
+  /** A tool with unmet claims can be called, and asks for them then. */
+  readonly asksForClaims?: true | undefined;
 };
 
 export interface FrameOptions {
@@ -49,6 +51,7 @@ export function frameOf(bundle: Bundle, agent: string, options: FrameOptions): F
     ...(cache.ttl === 'long' ? { cacheTtl: 'long' as const } : {}),
     ...(cache.denied === 'keep_listed' ? { keepListed: true as const } : {}),
     ...(options.aside === undefined ? {} : { aside: options.aside }),
+    ...(value('claim_policy') === 'ask' ? { asksForClaims: true as const } : {}),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(planning === undefined ? {} : { planning }),
   };

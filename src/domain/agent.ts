@@ -80,6 +80,8 @@ export const effectiveAgent = z.strictObject({
    */
   listed: z.array(toolDefinition).optional(),
   inactive: z.array(inactiveTool),
+  /** By account, the tools whose claims it did not meet when the turn began. None when absent. */
+  unmet: z.array(z.strictObject({ account: z.string(), tools: z.array(z.string()) })).optional(),
   /** Skills that may be loaded, in the order of their ids. None when absent. */
   skills: z.array(shownSkill).optional(),
   /** Skills of the grant that this turn does not have, by id, and why. */

@@ -190,6 +190,11 @@ export const behaviour = z
     role_models: key(roles, "This agent's models for roles, over `config.role_models` and `models`."),
     render_thinking: key(z.boolean(), 'Whether people are shown what the model thought.', { default: true }),
     cache: key(cache, 'What is asked of the prompt cache, and of users who would make it cold.'),
+    claim_policy: key(
+      z.enum(['drop', 'ask']),
+      'What becomes of a tool whose rights in a connected account are unmet. `drop`: it is inactive for the turn. `ask`: it can be called, and then the user is asked to connect the account.',
+      { default: 'drop' },
+    ),
     subagents: key(subagents, 'Whether the agent may hand tasks to agents of its bundle, each in a run of its own.', {
       otherwise: '`true` for an agent that is granted `builtin/agent`, else `false`',
     }),

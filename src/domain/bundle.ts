@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { behaviour } from './behaviour.ts';
-import { key, later } from './bundle-key.ts';
+import { accountProvider, providerId } from './account.ts';
+import { key } from './bundle-key.ts';
 import { roles } from './declared-model.ts';
 import { surfaces } from './inventory.ts';
 import { json } from './content.ts';
@@ -59,6 +60,6 @@ export const bundle = z.strictObject({
     prices,
     'What models cost, by `provider/model` or `provider/*`, over the shipped list. A model without a price has an unknown one.',
   ),
-  accounts: later('Accounts that users may connect.', 'leave it empty or remove it; this version connects no accounts'),
+  accounts: key(z.record(providerId, accountProvider), 'By id: where users have accounts that they may connect.'),
 });
 export type Bundle = z.infer<typeof bundle>;

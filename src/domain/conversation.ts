@@ -92,6 +92,8 @@ export interface Turn {
   readonly restedMs: number;
   /** Those that were there before the first model call. */
   readonly skills: readonly FactPayload<'skill.loaded'>[];
+  /** Accounts that bring tools back which the turn before did not have. None when absent. */
+  readonly reactivated?: readonly FactPayload<'account.reactivated'>[];
   readonly cancel: 'none' | 'requested' | 'active' | 'complete';
   readonly override: FactPayload<'agent.tool_choice'> | undefined;
   /** Gate's refusal of a model call or of the answer. */

@@ -41,6 +41,8 @@ const held = z.strictObject({
   /** SHA-256 of the canonical arguments the answer is bound to. */
   argumentHash: text.optional(),
   choices: z.array(text).optional(),
+  /** A connected account is wanted, with these rights: whoever answers is asked to connect it first. */
+  consent: z.strictObject({ account: text, claims: z.array(text) }).optional(),
   /** When the request turns into a denial by itself. */
   deadline: z.number().optional(),
   /** The gate that held it, or the tool that asked. */

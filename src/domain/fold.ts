@@ -95,8 +95,9 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'selection.ignored':
     case 'cache.cold':
     case 'account.inactive':
-    case 'account.reactivated':
       return moved;
+    case 'account.reactivated':
+      return inTurn(moved, (turn) => ({ ...turn, reactivated: [...(turn.reactivated ?? []), fact.payload] }));
     case 'computation.started':
       return inTurn(moved, (turn) => awaitResult(turn, fact.payload));
     case 'computation.ended':

@@ -20,12 +20,14 @@ import { createRateLimit, type RateOptions } from './rate.ts';
 import { Refusal, refusalOf } from './refusal.ts';
 import { servePage } from './page.ts';
 import { answerRefusal, CORS_HEADERS, setSafeHeaders } from './reply.ts';
+import { accountHandlers, CALLBACK } from './routes/accounts.ts';
 import { nexustradeHandlers } from './routes/nexustrade.ts';
 import { operationHandlers } from './routes/operations.ts';
 import { runHandlers } from './routes/runs.ts';
 import { selectionHandlers } from './routes/selections.ts';
 import { createStreams, type StreamLimits, type Streams } from './streams.ts';
 import {
+  accountRoutes,
   API,
   NEXUSTRADE_API,
   nexustradeRoutes,
@@ -36,7 +38,7 @@ import {
 } from './wire.ts';
 
 export interface AppOptions extends BrowserRules {
-  readonly host: Pick<Host, 'runs' | 'agents' | 'selections'>;
+  readonly host: Pick<Host, 'runs' | 'agents' | 'selections' | 'accounts'>;
   readonly control: ControlStore;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -109,7 +111,8 @@ export function createApp(options: AppOptions): App {
         {
           host: incoming.headers.host ?? '',
           origin: incoming.headers.origin,
-          site: typeof site === 'string' ? site : undefined,
+          // The authorization server sends the browser back; a sealed state says who began.
+          site: typeof site === 'string' && context.req.path !== CALLBACK ? site : undefined,
         },
         options,
       );
@@ -146,6 +149,9 @@ export function createApp(options: AppOptions): App {
 
   serve(API, runRoutes, runHandlers(host, streams), CANONICAL);
   serve(API, selectionRoutes, selectionHandlers(host), CANONICAL);
+  const callerOf = (authorization: string | undefined) => credentials.callerOf(authorization, {});
+  const accountOptions = { accounts: host.accounts, callerOf, publicUrl: options.publicUrl };
+  serve(API, accountRoutes, accountHandlers(accountOptions), CANONICAL);
   serve(NEXUSTRADE_API, nexustradeRoutes, nexustradeHandlers(host), NEXUSTRADE);
   const mcp = mcpHandlers({ runs: host.runs, agents: () => host.agents(), clock, version: options.version }, logger);
   serve('', agUiRoutes, agUiHandlers(host, streams), PROTOCOLS);

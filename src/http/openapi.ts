@@ -8,6 +8,7 @@ import {
   nexustradeRoutes,
   operationRoutes,
   runRoutes,
+  accountRoutes,
   selectionRoutes,
   WIRE_ERRORS,
   type RouteShape,
@@ -50,6 +51,7 @@ export function refusalsOf(shape: RouteShape): readonly WireErrorCode[] {
 export const SURFACES: readonly { readonly tag: string; readonly prefix: string; readonly table: RouteTable }[] = [
   { tag: 'Runs', prefix: API, table: runRoutes },
   { tag: 'Choices', prefix: API, table: selectionRoutes },
+  { tag: 'Accounts', prefix: API, table: accountRoutes },
   { tag: 'Agents (requirement wire)', prefix: NEXUSTRADE_API, table: nexustradeRoutes },
   { tag: 'Operations', prefix: '', table: operationRoutes },
 ];

@@ -1,4 +1,5 @@
 /** Everything that goes over the wire: the one file of the server that clients and the page may import. */
+export * from './wire/accounts.ts';
 export type * from './wire/entry-data.ts';
 export * from './wire/errors.ts';
 export * from './wire/nexustrade.ts';

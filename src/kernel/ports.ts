@@ -258,11 +258,19 @@ export type ToolReturn =
       readonly kind: 'failure';
       readonly code: string;
       readonly message: string;
+      /** The same for programs, where a sentence does not hold it. */
+      readonly value?: Json;
       /** Nobody can say whether it happened: of a tool that acts once, the outcome is `unknown`. */
       readonly uncertain?: boolean;
     }
   /** The turn waits for a person; the tool runs again with `context.reply`. */
-  | { readonly kind: 'ask'; readonly question: string; readonly choices?: readonly string[] }
+  | {
+      readonly kind: 'ask';
+      readonly question: string;
+      readonly choices?: readonly string[];
+      /** What is asked for is a connected account. */
+      readonly consent?: { readonly account: string; readonly claims: readonly string[] };
+    }
   /** The turn waits until somebody hands in what came of the ticket; that is then the action's result. */
   | { readonly kind: 'wait'; readonly ticket: string; readonly note?: string; readonly expiresInMs?: number }
   /** Another agent of the bundle works on the task in a run of its own; its answer is then the action's result. */
@@ -322,12 +330,19 @@ export interface SelectionStore {
   writeSelection(key: SelectionKey, value: Json, expected: number): MaybePromise<boolean>;
 }
 
-/** Which claims of which connected accounts a user has. */
+/** A user's connected accounts. */
 export interface AccountStore {
+  /** By provider: the rights. What cannot be read is not there. */
   claims(key: {
     readonly userId: string;
     readonly tenant: string;
   }): MaybePromise<Readonly<Record<string, readonly string[]>>>;
+  /** The account with a token that is good now. Rejects where it is not connected. Absent: nobody can use one here. */
+  open?(key: {
+    readonly userId: string;
+    readonly tenant: string;
+    readonly provider: string;
+  }): MaybePromise<ConnectedAccount>;
 }
 
 // ── The engine ───────────────────────────────────────────────────────────────────────────────────────────────────

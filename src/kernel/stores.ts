@@ -76,7 +76,30 @@ export interface SecretStore {
   secret(name: string): MaybePromise<string>;
 }
 
+/** Whose account, and where. */
+export interface AccountKey {
+  readonly tenant: string;
+  readonly userId: string;
+  readonly provider: string;
+}
+
+/** Users' accounts, sealed: who has the store does not have them. */
+export interface AccountRows {
+  readAccount(key: AccountKey): MaybePromise<{ readonly sealed: string; readonly revision: number } | undefined>;
+  /**
+   * Replaces the row if its revision is still `expected`; 0 means that there is none yet. False: somebody else was
+   * faster, and nothing was written. What was written survives a power cut.
+   */
+  writeAccount(key: AccountKey, sealed: string, expected: number): MaybePromise<boolean>;
+  /** False when there is none. It is gone once this has returned. */
+  removeAccount(key: AccountKey): MaybePromise<boolean>;
+  /** In the order of their providers. */
+  accountsOf(
+    owner: Omit<AccountKey, 'provider'>,
+  ): MaybePromise<readonly { readonly provider: string; readonly sealed: string }[]>;
+}
+
 /** What a server keeps besides the log. */
-export interface ControlStore extends KeyStore, IdempotencyStore, SecretStore, SelectionStore {
+export interface ControlStore extends KeyStore, IdempotencyStore, SecretStore, SelectionStore, AccountRows {
   close(): MaybePromise<void>;
 }

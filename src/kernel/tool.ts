@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../base/promise.ts';
 import type { Effect } from '../domain/tool.ts';
 import type { ToolContext, ToolReturn } from './ports.ts';
@@ -72,9 +72,19 @@ export function toolResult(result: Omit<Extract<ToolReturn, { kind: 'result' }>,
 export function toolFailure(
   code: string,
   message: string,
-  { uncertain = false }: { readonly uncertain?: boolean } = {},
+  { uncertain = false, value }: { readonly uncertain?: boolean; readonly value?: Json } = {},
 ): ToolReturn {
-  return marked(uncertain ? { kind: 'failure', code, message, uncertain } : { kind: 'failure', code, message });
+  const said = { kind: 'failure' as const, code, message, ...(value === undefined ? {} : { value }) };
+  return marked(uncertain ? { ...said, uncertain } : said);
+}
+
+/** Asks the person for a connected account: the turn waits, and the tool runs again with `context.reply`. */
+export function askConsent(
+  question: string,
+  choices: readonly string[],
+  consent: { readonly account: string; readonly claims: readonly string[] },
+): ToolReturn {
+  return marked({ kind: 'ask', question, choices, consent });
 }
 
 /** Asks the person: the turn waits, and the tool runs again with `context.reply`. */

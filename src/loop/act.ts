@@ -123,13 +123,14 @@ function fitted(work: Work, delivered: Observation): MaybePromise<Ran> {
 }
 
 function asking(turn: Turn, action: string, gate: string, asked: Extract<Ran, { type: 'ask' }>): Draft {
-  const { question, choices } = asked;
+  const { question, choices, consent } = asked;
   return inTurn(turn, 'hitl.requested', {
     request: `${action}-q${turn.requests.filter((one) => one.action === action).length + 1}`,
     kind: 'input',
     action,
     question,
     ...(choices === undefined ? {} : { choices: [...choices] }),
+    ...(consent === undefined ? {} : { consent: { account: consent.account, claims: [...consent.claims] } }),
     gate,
   });
 }

@@ -19,7 +19,12 @@ export type Ran =
       /** What enters the conversation with it. */
       readonly skill?: FactPayload<'skill.loaded'>;
     }
-  | { readonly type: 'ask'; readonly question: string; readonly choices?: readonly string[] }
+  | {
+      readonly type: 'ask';
+      readonly question: string;
+      readonly choices?: readonly string[];
+      readonly consent?: { readonly account: string; readonly claims: readonly string[] };
+    }
   | { readonly type: 'wait'; readonly ticket: string; readonly note?: string; readonly expiresInMs?: number }
   | { readonly type: 'delegate'; readonly agent: string; readonly task: string };
 
@@ -137,16 +142,20 @@ function read(value: unknown, { tool }: Ready): Ran {
   switch (value.kind) {
     case 'failure': {
       const error = { code: value.code, message: value.message.toWellFormed() };
+      const said = value.value === undefined ? {} : { value: toJson(value.value) };
       if (value.uncertain !== true || tool.definition.effect !== 'once') {
-        return { type: 'observed', observation: { outcome: 'failed', error } };
+        return { type: 'observed', observation: { outcome: 'failed', ...said, error } };
       }
       const message = `${error.message} It may have happened all the same: check before you repeat it.`;
-      return { type: 'observed', observation: { outcome: 'unknown', error: { ...error, message } } };
+      return { type: 'observed', observation: { outcome: 'unknown', ...said, error: { ...error, message } } };
     }
     case 'ask':
-      return value.choices === undefined
-        ? { type: 'ask', question: value.question }
-        : { type: 'ask', question: value.question, choices: value.choices };
+      return {
+        type: 'ask',
+        question: value.question,
+        ...(value.choices === undefined ? {} : { choices: value.choices }),
+        ...(value.consent === undefined ? {} : { consent: value.consent }),
+      };
     case 'wait': {
       const { ticket, note, expiresInMs } = value;
       return {

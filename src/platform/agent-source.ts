@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { digest } from '../base/digest.ts';
 import { canonicalJson, isObject, type Json } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
-import type { HeldClaims, UnmetTool } from '../assembly/claims.ts';
+import { reactivated, type HeldClaims, type UnmetTool } from '../assembly/claims.ts';
 import { underCeiling } from '../assembly/ceiling.ts';
 import { effectiveAgentOf, type DeclaredAgent } from '../assembly/effective.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
@@ -54,7 +54,14 @@ export function createAgentSource({ agent, agentNamed, selections, accounts, clo
       made = { agent: effective, digest: digest(asJson(effective)), facts: inactiveFacts(unmet) };
       assembled.set(key, made);
     }
-    const facts = [...ignoredFacts(chosen), ...appliedFacts(chosen, conversation)];
+    const facts = [
+      ...ignoredFacts(chosen),
+      ...appliedFacts(chosen, conversation),
+      ...reactivated(conversation.agent, made.agent).map((payload) => ({
+        type: 'account.reactivated' as const,
+        payload,
+      })),
+    ];
     return facts.length === 0 ? made : { ...made, facts: [...facts, ...made.facts] };
   }
 
@@ -93,7 +100,7 @@ export function createAgentSource({ agent, agentNamed, selections, accounts, clo
 const NOTHING_CHOSEN: Chosen = { selection: emptySelection, promoted: [], ignored: undefined };
 
 /** Only what is plainly a list of rights counts. */
-function readClaims(value: unknown): HeldClaims {
+export function readClaims(value: unknown): HeldClaims {
   if (!isObject(value)) return {};
   const entries = Object.entries(value).flatMap(([provider, claims]): [string, string[]][] =>
     Array.isArray(claims) ? [[provider, claims.filter((claim): claim is string => typeof claim === 'string')]] : [],

@@ -1,8 +1,10 @@
 import { systemClock, type Clock } from '../base/clock.ts';
 import { randomIds, type IdSource } from '../base/ids.ts';
 import type { Passing } from '../domain/event.ts';
+import type { AccountProvider } from '../domain/account.ts';
 import type { Plugin } from '../kernel/plugin.ts';
-import type { AccountStore, Engine, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { AccountRows } from '../kernel/stores.ts';
+import type { Engine, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import { createEmbeddedEngine } from '../adapters/engines/embedded.ts';
 import type { Environment } from './environment.ts';
 import type { Notice } from './load.ts';
@@ -12,8 +14,11 @@ import { createPassing } from './passing.ts';
 import { createCursors } from './runs/cursor.ts';
 import { createFolds } from './runs/folds.ts';
 import type { Runs } from './runs/runs.ts';
+import { createAccounts, declaredAccounts, type Accounts } from './accounts.ts';
+import { goingOn } from './consent-runs.ts';
 import { hostSelections } from './host-selections.ts';
 import type { Selections } from './selections.ts';
+import { createMemoryAccounts } from '../adapters/stores/control/accounts.ts';
 import { createMemorySelections } from '../adapters/stores/control/selections.ts';
 import { createRuns } from './runs/service.ts';
 import type { UsageLedger } from './runs/usage.ts';
@@ -38,7 +43,8 @@ export interface HostOptions {
   readonly models?: ModelSource | undefined;
   /** Where users' choices are kept; in memory when absent. */
   readonly selections?: SelectionStore | undefined;
-  readonly accounts?: AccountStore | undefined;
+  /** Where users' accounts are kept, and what seals them there: the first seals, the others still open. In memory when absent. */
+  readonly accounts?: { readonly rows: AccountRows; readonly secrets: readonly string[] } | undefined;
   /** An edited bundle counts from the next turn on. */
   readonly watch?: boolean | undefined;
   /** What drives runs with work; the embedded one when absent. */
@@ -57,6 +63,7 @@ export interface Host {
   agents(): readonly HostedAgent[];
   readonly runs: Runs;
   readonly selections: Selections;
+  readonly accounts: Accounts;
   readonly engine: Engine;
   /** Begins to drive, and to remove what is too old. Without it the host only reads and puts on record. */
   start(): Promise<void>;
@@ -72,10 +79,18 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 export async function createHost(options: HostOptions): Promise<Host> {
   const { log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const store = options.selections ?? createMemorySelections();
+  const { rows = createMemoryAccounts(), secrets = [options.secret] } = options.accounts ?? {};
   const opened: OpenBundle[] = [];
+  const declared = (): Readonly<Record<string, AccountProvider>> =>
+    Object.fromEntries(opened.flatMap((one) => Object.entries(one.loaded.bundle.accounts ?? {})));
+  const accounts = createAccounts({ providers: declared, rows, secrets, clock, logger });
   let served;
   try {
-    for (const bundle of options.bundles) opened.push(await openBundle({ ...options, selections: store, bundle }));
+    for (const bundle of options.bundles) {
+      const one = await openBundle({ ...options, selections: store, accounts, bundle });
+      opened.push(one);
+    }
+    declaredAccounts(opened.map((one) => one.loaded.bundle.accounts));
     served = servedBundles(opened);
   } catch (error) {
     for (const one of opened) await one.close(0);
@@ -106,7 +121,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
     notices: opened.flatMap((one) => one.loaded.notices),
     agents: () => bundles.agents,
     runs,
-    selections: hostSelections({ served: bundles, log, folds, store, accounts: options.accounts, clock, ids }),
+    selections: hostSelections({ served: bundles, log, folds, store, accounts, clock, ids }),
+    accounts: goingOn(accounts, runs),
     engine,
     async start() {
       if (options.retention !== undefined) endRetention = retire({ log, clock, logger }, options.retention);

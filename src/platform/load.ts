@@ -31,6 +31,7 @@ import type { McpServersOptions } from './mcp-servers.ts';
 import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts';
 import { NamedFiles } from './named-files.ts';
 import { skillsOf } from './skills.ts';
+import { withAccounts } from './with-accounts.ts';
 import { createSelectionReader } from './selection-reader.ts';
 import type { LoadedService } from './service-members.ts';
 import { loadServices } from './services.ts';
@@ -224,10 +225,11 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     serverNotices: () => servers.oddities().map(({ server, text }) => ({ place: `the MCP server ${server}`, text })),
     agentSource(selections, accounts) {
       const reader = selections === undefined ? undefined : createSelectionReader({ store: selections, clock });
-      return live.source(
+      const source = live.source(
         (known) => createAgentSource({ agent: known, agentNamed, selections: reader, accounts, clock }),
         agentNamed,
       );
+      return withAccounts(source, { agent: (name) => live.known(name), accounts, clock });
     },
     explain: (name) => explain(declared, agent(name)),
     async close() {

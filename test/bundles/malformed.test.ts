@@ -124,7 +124,7 @@ id: b
     yaml: `zebra: 1
 `,
     says: [
-      'app.yaml:1:1  zebra: found a key that nothing reads, wanted one of id, config, surfaces, models, plugins, nexus.agent.react, prices (bundle_unknown_key)',
+      'app.yaml:1:1  zebra: found a key that nothing reads, wanted one of id, config, surfaces, models, plugins, nexus.agent.react, prices, accounts (bundle_unknown_key)',
     ],
   },
   {
@@ -234,12 +234,10 @@ id: b
     ],
   },
   {
-    title: 'accounts',
+    title: 'an account without a client and a server',
     yaml: `accounts: {slack: {type: oauth2}}
 `,
-    says: [
-      'app.yaml:1:1  accounts: found a key that is not supported yet; leave it empty or remove it; this version connects no accounts (bundle_not_supported)',
-    ],
+    says: ['app.yaml:1:19  accounts.slack.client_id: found nothing, wanted a string (bundle_invalid)'],
   },
   {
     title: 'a version that YAML reads as a number',
@@ -605,7 +603,7 @@ plugins: {active: [planner.statc]}
   assert.deepEqual(
     said.split('\n').map((line) => line.slice(0, line.indexOf(': found'))),
     [
-      'app.yaml:1:1  accounts',
+      'app.yaml:1:15  accounts.a',
       'app.yaml:2:1  mcp',
       'app.yaml:8:13  surfaces.as_consumer.agents.main.tools[0].namespaces',
       'app.yaml:9:37  surfaces.as_consumer.agents.main.tools[1].module',

@@ -26,8 +26,8 @@ test('an editor finds nothing wrong with the bundles that ship and the printed e
 test('an editor marks a misspelt key, a wrong value and a key of a later version', () => {
   assert.equal(check({ confg: {} }).length, 1);
   assert.equal(check({ config: { react: { main: { max_iterations: 0 } } } }).length, 1);
-  assert.equal(check({ accounts: { slack: {} } }).length, 1);
-  assert.equal(check({ accounts: {} }).length, 0);
+  assert.equal(check({ config: { react: { main: { debug_timeline: true } } } }).length, 1);
+  assert.equal(check({ config: { react: { main: { debug_timeline: {} } } } }).length, 0);
 });
 
 test('the keys at a path are those that are read there', () => {

@@ -42,6 +42,33 @@ export function controlStoreConformance(name: string, { open, reopen }: ControlS
     });
   }
 
+  const account = { tenant: 'local', userId: 'ana', provider: 'slack' };
+  fact('an account is there once it was written, for its user alone', async (store) => {
+    assert.equal(await store.readAccount(account), undefined);
+    assert.equal(await store.writeAccount(account, 'sealed', 0), true);
+    assert.equal((await store.readAccount(account))?.sealed, 'sealed');
+    assert.deepEqual(await store.accountsOf({ tenant: 'local', userId: 'ana' }), [
+      { provider: 'slack', sealed: 'sealed' },
+    ]);
+    assert.deepEqual(await store.accountsOf({ tenant: 'other', userId: 'ana' }), []);
+    assert.equal(await store.readAccount({ ...account, userId: 'bo' }), undefined);
+  });
+  fact('of two that write an account from the same row one is told to look again', async (store) => {
+    await store.writeAccount(account, 'first', 0);
+    assert.equal(await store.writeAccount(account, 'late', 0), false);
+    const { revision = 0 } = (await store.readAccount(account)) ?? {};
+    assert.equal(await store.writeAccount(account, 'second', revision), true);
+    assert.equal(await store.writeAccount(account, 'third', revision), false);
+    assert.equal((await store.readAccount(account))?.sealed, 'second');
+  });
+  fact('an account that was removed and made again is another row', async (store) => {
+    await store.writeAccount(account, 'first', 0);
+    const { revision = 0 } = (await store.readAccount(account)) ?? {};
+    assert.equal(await store.removeAccount(account), true);
+    assert.equal(await store.removeAccount(account), false);
+    await store.writeAccount(account, 'anew', 0);
+    assert.equal(await store.writeAccount(account, 'of before', revision), false);
+  });
   fact('a key is found as it was added', async (store) => {
     const key = aKey('one', { kind: 'compute', scopes: ['approve', 'admin'], expiresAt: 9 });
     await store.add(key);

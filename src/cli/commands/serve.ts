@@ -86,7 +86,9 @@ export async function serve(
       budgets: options.budgets === undefined ? undefined : readBudgets(options.budgets),
     });
     const { measures, figures } = measured;
-    host = await createHost({ bundles, log, secret, environment, logger, selections: control, watch: true, measures });
+    const accounts = { rows: control, secrets: await accountSecrets(control, environment) };
+    const kept = { log, selections: control, accounts };
+    host = await createHost({ bundles, secret, environment, logger, watch: true, measures, ...kept });
     server = await startServer({
       ...settings,
       host,
@@ -117,6 +119,12 @@ export async function serve(
     await close(0);
     throw error;
   }
+}
+
+/** What seals accounts: the operator's own, the newest first, or one that is kept with them. */
+async function accountSecrets(control: ControlStore, environment: Context['environment']): Promise<readonly string[]> {
+  const own = (environment['TREADLE_ACCOUNTS_KEY'] ?? '').split(',').map((one) => one.trim());
+  return [...own.filter((one) => one !== ''), await control.secret('accounts')];
 }
 
 const PORT = 4114;

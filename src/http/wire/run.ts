@@ -61,6 +61,10 @@ export const openRequest = z
     arguments: json.optional().meta({ description: 'Exactly what would run.' }),
     plan: z.array(z.object({ title: z.string(), detail: z.string().optional() })).optional(),
     choices: z.array(z.string()).optional(),
+    consent: z
+      .object({ account: z.string(), claims: z.array(z.string()) })
+      .optional()
+      .meta({ description: 'A connected account is asked for: connect it, and the run goes on by itself.' }),
     expiresAt: time.optional(),
     gate: z.string().optional(),
     decisions: z.array(decision),

@@ -60,7 +60,7 @@ const DECISIONS: Readonly<Record<OpenRequest['kind'], OpenRequest['decisions']>>
 };
 
 function openRequest(meta: ConversationMeta, request: HeldRequest, found: FoundRequest | undefined): OpenRequest {
-  const { kind, question, action, arguments: given, choices, deadline, gate } = request;
+  const { kind, question, action, arguments: given, choices, consent, deadline, gate } = request;
   const entry = found?.entry;
   return {
     id: request.request,
@@ -75,6 +75,7 @@ function openRequest(meta: ConversationMeta, request: HeldRequest, found: FoundR
     ...(given !== undefined && { arguments: given }),
     ...(entry?.role === 'plan' && { plan: entry.data.steps }),
     ...(choices !== undefined && { choices }),
+    ...(consent !== undefined && { consent }),
     ...(deadline !== undefined && { expiresAt: isoTime(deadline) }),
     ...(gate !== undefined && { gate }),
     decisions: DECISIONS[kind],

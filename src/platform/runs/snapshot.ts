@@ -26,6 +26,8 @@ export interface OpenRequest {
   /** The steps of a plan. */
   readonly plan?: readonly { readonly title: string; readonly detail?: string | undefined }[];
   readonly choices?: readonly string[];
+  /** It asks for a connected account: the user connects it first, and then answers. */
+  readonly consent?: { readonly account: string; readonly claims: readonly string[] };
   readonly expiresAt?: IsoTime;
   /** The gates that held it. */
   readonly gate?: string;

@@ -1,4 +1,5 @@
 import type { Clock, Instant } from '../../../base/clock.ts';
+import { createMemoryAccounts } from './accounts.ts';
 import { createMemorySelections } from './selections.ts';
 import type { ApiKey, ControlStore, StoredReply } from '../../../kernel/stores.ts';
 import { newSecret } from './secret.ts';
@@ -77,6 +78,7 @@ export function createMemoryControlStore({ clock }: { readonly clock: Clock }): 
       return secret;
     },
     ...createMemorySelections(),
+    ...createMemoryAccounts(),
     close: () => undefined,
   };
 }

@@ -50,6 +50,16 @@ export const CONTROL_FORMAT: FileFormat = {
       PRIMARY KEY (tenant, user_id, bundle, agent, conversation)
     ) STRICT, WITHOUT ROWID;
     `,
+    `
+    CREATE TABLE connected_accounts (
+      tenant TEXT NOT NULL,
+      user_id TEXT NOT NULL,
+      provider TEXT NOT NULL,
+      sealed TEXT NOT NULL,
+      revision INTEGER NOT NULL, -- by chance, so that a row that was removed and made again is another one
+      PRIMARY KEY (tenant, user_id, provider)
+    ) STRICT, WITHOUT ROWID;
+    `,
   ],
 };
 
@@ -81,4 +91,12 @@ export const CONTROL_SQL = {
     VALUES (?, ?, ?, ?, ?, ?, 1) ON CONFLICT DO NOTHING`,
   replaceSelection: `UPDATE selections SET value = ?6, revision = revision + 1
     WHERE tenant = ?1 AND user_id = ?2 AND bundle = ?3 AND agent = ?4 AND conversation = ?5 AND revision = ?7`,
+
+  account: 'SELECT sealed, revision FROM connected_accounts WHERE tenant = ? AND user_id = ? AND provider = ?',
+  addAccount: `INSERT INTO connected_accounts (tenant, user_id, provider, sealed, revision)
+    VALUES (?1, ?2, ?3, ?4, 1 + abs(random() % 1000000000000)) ON CONFLICT DO NOTHING`,
+  replaceAccount: `UPDATE connected_accounts SET sealed = ?4, revision = revision + 1
+    WHERE tenant = ?1 AND user_id = ?2 AND provider = ?3 AND revision = ?5`,
+  removeAccount: 'DELETE FROM connected_accounts WHERE tenant = ? AND user_id = ? AND provider = ?',
+  accountsOf: 'SELECT provider, sealed FROM connected_accounts WHERE tenant = ? AND user_id = ? ORDER BY provider',
 } as const satisfies Record<string, string>;

@@ -110,6 +110,30 @@ export async function openSqliteControlStore({
         return written.changes === 1;
       }),
 
+    readAccount: ({ tenant, userId, provider }) =>
+      use(() => {
+        const row = sql('account').get(tenant, userId, provider);
+        return row === undefined ? undefined : { sealed: String(row['sealed']), revision: Number(row['revision']) };
+      }),
+    writeAccount: ({ tenant, userId, provider }, sealed, expected) =>
+      use(() =>
+        safely(connection, () => {
+          const written =
+            expected === 0
+              ? sql('addAccount').run(tenant, userId, provider, sealed)
+              : sql('replaceAccount').run(tenant, userId, provider, sealed, expected);
+          return written.changes === 1;
+        }),
+      ),
+    removeAccount: ({ tenant, userId, provider }) =>
+      use(() => safely(connection, () => sql('removeAccount').run(tenant, userId, provider).changes === 1)),
+    accountsOf: ({ tenant, userId }) =>
+      use(() =>
+        sql('accountsOf')
+          .all(tenant, userId)
+          .map((row) => ({ provider: String(row['provider']), sealed: String(row['sealed']) })),
+      ),
+
     close() {
       if (connection.isOpen) connection.close();
     },

@@ -1,0 +1,142 @@
+import type { Clock } from '../base/clock.ts';
+import { isPromise, type MaybePromise } from '../base/promise.ts';
+import { missing, type HeldClaims } from '../assembly/claims.ts';
+import type { EffectiveAgent } from '../domain/agent.ts';
+import { iterationsOf, requestFor, type Conversation } from '../domain/conversation.ts';
+import type { Claim } from '../domain/grant.ts';
+import type {
+  AccountStore,
+  AgentSource,
+  ConnectedAccount,
+  Tool,
+  ToolContext,
+  ToolReturn,
+  Toolset,
+} from '../kernel/ports.ts';
+import { askConsent, toolFailure } from '../kernel/tool.ts';
+import { readClaims, type LoadedAgent } from './agent-source.ts';
+import { askStore, STORE_TIMEOUT_MS } from './ask-store.ts';
+
+export interface WithAccountsOptions {
+  readonly agent: (id: string) => LoadedAgent | undefined;
+  readonly accounts: AccountStore | undefined;
+  readonly clock: Clock;
+}
+
+/** The same agents, whose tools with claims are handed the user's account, and are asked about at the attempt. */
+export function withAccounts(source: AgentSource, { agent, accounts, clock }: WithAccountsOptions): AgentSource {
+  const toolsets = new WeakMap<EffectiveAgent, Toolset>();
+  return {
+    assemble: (meta, conversation) => source.assemble(meta, conversation),
+    tools(effective) {
+      let tools = toolsets.get(effective);
+      if (tools === undefined) toolsets.set(effective, (tools = wrapped(source.tools(effective), agent(effective.id))));
+      return tools;
+    },
+  };
+
+  function wrapped(tools: Toolset, loaded: LoadedAgent | undefined): Toolset {
+    const needy = loaded?.grant.tools.filter(({ needs }) => needs !== undefined) ?? [];
+    if (needy.length === 0) return tools;
+    const all = new Map(tools);
+    for (const { definition, needs } of needy) {
+      const tool = all.get(definition.name);
+      if (tool !== undefined && needs !== undefined) {
+        const asks = loaded?.frame.asksForClaims === true;
+        all.set(definition.name, needing(tool, needs, { accounts, clock, asks }));
+      }
+    }
+    return all;
+  }
+}
+
+interface Ports extends Pick<WithAccountsOptions, 'accounts' | 'clock'> {
+  /** The user is asked at the attempt. */
+  readonly asks: boolean;
+}
+
+/** A tool that runs only while the user's account gives what it needs, whatever was true when the turn began. */
+function needing(tool: Tool, needs: Claim, ports: Ports): Tool {
+  const { definition } = tool;
+  const unlessUnmet = (context: ToolContext, run: (context: ToolContext) => unknown): unknown => {
+    const held = heldBy(context, ports);
+    const go = (claims: HeldClaims): unknown => {
+      const why = missing(needs, claims);
+      return why === undefined
+        ? run(opened(context, needs, ports))
+        : unmet(definition.name, needs, why, context, ports.asks);
+    };
+    return isPromise(held) ? held.then(go) : go(held);
+  };
+  return {
+    definition,
+    validate: (args) => tool.validate(args),
+    run: (args, context) => unlessUnmet(context, (given) => tool.run(args, given)),
+    ...(tool.probe !== undefined && {
+      probe: (key: string, context: ToolContext) => tool.probe?.(key, opened(context, needs, ports)),
+    }),
+  };
+}
+
+/** Rights that cannot be read are no rights. */
+function heldBy({ userId, tenant }: ToolContext, { accounts, clock }: Ports): MaybePromise<HeldClaims> {
+  if (accounts === undefined) return {};
+  const asked = askStore(() => accounts.claims({ userId, tenant }), clock, STORE_TIMEOUT_MS);
+  const use = (answer: Awaited<typeof asked>): HeldClaims => (answer.ok ? readClaims(answer.value) : {});
+  return isPromise(asked) ? asked.then(use) : use(asked);
+}
+
+function opened(context: ToolContext, { provider }: Claim, { accounts }: Ports): ToolContext {
+  const { userId, tenant } = context;
+  const account = async (): Promise<ConnectedAccount> => {
+    if (accounts?.open === undefined) throw new Error(`no ${provider} account can be used here`);
+    return accounts.open({ userId, tenant, provider });
+  };
+  // Made of it, not a copy: a signal that nobody looks at is never made.
+  const own = { account: { value: account, enumerable: true } };
+  // The answer was to our question, not to the tool's.
+  const reply = isAnswer(context) ? { reply: { value: undefined, enumerable: true } } : {};
+  return Object.create(context, { ...own, ...reply }) as ToolContext; // with these two
+}
+
+/** Whether what the person answered was asked by us. */
+function isAnswer({ reply, conversation: { turn }, actionId }: ToolContext): boolean {
+  return reply !== undefined && turn !== undefined && requestFor(turn, actionId)?.consent !== undefined;
+}
+
+/** The code that the model and programs know it by. */
+export const ACCOUNT_NEEDED = 'account_needed';
+const CHOICES = ['connected', 'go on without it'] as const;
+
+/**
+ * The first attempt in a conversation asks the user, and the turn waits. Once they have said no, the model is told so
+ * at once, until something else is missing.
+ */
+function unmet(
+  name: string,
+  { provider, claims }: Claim,
+  why: string,
+  context: ToolContext,
+  asks: boolean,
+): ToolReturn {
+  const message = `${name} ${why}, and the user has not connected it. Go on without it, or say what is missing.`;
+  const value = { consent: { account: provider, claims: [...claims] } };
+  if (!asks || isAnswer(context) || wasTold(context.conversation, name, message)) {
+    return toolFailure(ACCOUNT_NEEDED, message, { value });
+  }
+  const question = `${name} ${why}. Connect the account, then say so; or let the agent go on without it.`;
+  return askConsent(question, CHOICES, { account: provider, claims });
+}
+
+function wasTold({ turns, turn }: Conversation, name: string, message: string): boolean {
+  for (const one of [...(turn === undefined ? [] : [turn]), ...turns]) {
+    for (const { actions } of iterationsOf(one)) {
+      const told = actions.some(({ action, observation }) => {
+        const error = action.name === name ? observation?.error : undefined;
+        return error?.code === ACCOUNT_NEEDED && error.message === message;
+      });
+      if (told) return true;
+    }
+  }
+  return false;
+}
