@@ -13,7 +13,8 @@ export interface EmbeddedEngineOptions {
   readonly concurrency?: number | undefined;
 }
 
-const CONCURRENCY = 64;
+/** A slice waits for a model nearly all of the time, and meanwhile takes some memory and no processor. */
+const CONCURRENCY = 500;
 /** Slices begun at one look, so that a process that comes back to thousands of runs answers its callers meanwhile. */
 const ADMITTED_AT_ONCE = 8;
 /** A look for the case that nobody told us of work. */
