@@ -128,8 +128,8 @@ describe('the chat page', { skip: noBrowser, concurrency: 2 }, () => {
     await say(page, 'markdown');
     await lastAnswer(page);
     const answer = page.locator('.answer');
-    assert.equal(await answer.locator('td').first().innerText(), 'one');
-    assert.equal(await answer.locator('pre code').innerText(), 'const one = 1;\n');
+    assert.equal(await answer.locator('td').first().textContent(), 'one');
+    assert.equal(await answer.locator('pre code').textContent(), 'const one = 1;\n');
     assert.equal(await answer.locator('img, script, a[href^="javascript"]').count(), 0);
     await answer.getByText('pixel (image at evil.example, not loaded)').waitFor();
     assert.deepEqual([await page.title(), strays], ['Treadle', []]);
