@@ -38,6 +38,8 @@ export function addServer(
     .option('--public-url <url>', 'how others call this server, where a proxy stands before it')
     .option('--cors <origin...>', 'pages of other sites that may call it')
     .option('--rate <number>', 'requests a second for each key; 0 for no limit (default: 200)')
+    .option('--remove-ended <days>', 'remove runs that ended so many days ago (default: keep them)')
+    .option('--remove-archived <days>', 'the same of archived ones')
     .option('--budgets <file>', 'what users and tenants may spend a day and a month, as YAML or JSON')
     .option('--drain <time>', 'how long running work may go on after a signal (default: 10s)')
     .option('--oidc-issuer <url>', 'also let in who has a token of this OpenID Connect issuer')

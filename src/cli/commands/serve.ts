@@ -8,7 +8,7 @@ import type { OidcOptions } from '../../http/oidc.ts';
 import { pageFolder } from '../../http/page.ts';
 import { startServer, type TreadleServer } from '../../http/server.ts';
 import type { ControlStore } from '../../kernel/stores.ts';
-import { createHost, type Host } from '../../platform/host.ts';
+import { createHost, type Host, type Retention } from '../../platform/host.ts';
 import { CONTROL_FILE } from '../../platform/data-folder.ts';
 import { readBudgets } from '../../platform/metering/read-budgets.ts';
 import { removeServerFile, writeServerFile } from '../../platform/server-file.ts';
@@ -28,6 +28,8 @@ export interface ServeOptions {
   readonly publicUrl?: string;
   readonly cors?: readonly string[];
   readonly rate?: string;
+  readonly removeEnded?: string;
+  readonly removeArchived?: string;
   readonly budgets?: string;
   readonly drain?: string;
   readonly oidcIssuer?: string;
@@ -87,7 +89,7 @@ export async function serve(
     });
     const { measures, figures } = measured;
     const accounts = { rows: control, secrets: await accountSecrets(control, environment) };
-    const kept = { log, selections: control, accounts };
+    const kept = { log, selections: control, accounts, retention: settings.retention };
     host = await createHost({ bundles, secret, environment, logger, watch: true, measures, ...kept });
     server = await startServer({
       ...settings,
@@ -129,6 +131,8 @@ async function accountSecrets(control: ControlStore, environment: Context['envir
 
 const PORT = 4114;
 const RATE_MAX = 1_000_000;
+/** Ten years. */
+const MOST_DAYS = 3_650;
 
 interface Settings {
   readonly port: number;
@@ -137,6 +141,7 @@ interface Settings {
   readonly cors: readonly string[];
   readonly rate: { readonly perSecond: number; readonly burst: number } | undefined;
   readonly drainMs: number;
+  readonly retention: Retention | undefined;
   readonly oidc: OidcOptions | undefined;
 }
 
@@ -149,7 +154,16 @@ function settingsOf(options: ServeOptions): Settings {
     cors: (options.cors ?? []).map((origin) => checkedOrigin(origin)),
     rate: perSecond === undefined ? undefined : { perSecond, burst: perSecond * 10 },
     drainMs: options.drain === undefined ? 10_000 : parseDuration(options.drain, '--drain'),
+    retention: retentionOf(options),
     oidc: oidcOf(options),
+  };
+}
+
+function retentionOf({ removeEnded, removeArchived }: ServeOptions): Retention | undefined {
+  if (removeEnded === undefined && removeArchived === undefined) return undefined;
+  return {
+    ...(removeEnded !== undefined && { endedDays: number(removeEnded, '--remove-ended', MOST_DAYS) }),
+    ...(removeArchived !== undefined && { archivedDays: number(removeArchived, '--remove-archived', MOST_DAYS) }),
   };
 }
 
