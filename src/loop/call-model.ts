@@ -78,9 +78,12 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
     requestPayload(turn, final, cached.intent, judged.payload, command, chosen),
   );
   const stated = work.recorder.record([...verdicts, { ...intent, iteration }], {
-    // Something was said meanwhile: it belongs into this call, so it is made up anew.
+    // Something was said meanwhile: it belongs into this call, so it is made up anew. Who lets go begins none.
     unless: (now) =>
-      now.turn === undefined || now.turn.cancel !== 'none' || now.turn.inputs.length + now.turn.pending.length !== seen,
+      work.signal?.aborted === true ||
+      now.turn === undefined ||
+      now.turn.cancel !== 'none' ||
+      now.turn.inputs.length + now.turn.pending.length !== seen,
   });
   const facts = isPromise(stated) ? await stated : stated;
   if (facts === undefined) return;

@@ -20,8 +20,10 @@ export interface Budget {
 }
 
 export interface DriveOptions {
-  /** The worker is to let go soon. What was begun is finished or given up; the turn stays open and another worker goes on. */
+  /** The worker is to let go. What was begun is finished, nothing new is begun; the turn stays open and another worker goes on. */
   readonly signal?: StopSignal | undefined;
+  /** The time for that is over: model calls under way are given up. Stopped only with or after `signal`. */
+  readonly cut?: StopSignal | undefined;
   /** The conversation as folded before, so that only what is new is read. */
   readonly known?: Conversation | undefined;
   /** Without one it drives until rest. */
@@ -39,12 +41,12 @@ export async function drive(
   ports: LoopPorts,
   meta: ConversationMeta,
   lease: Lease,
-  { signal, known, budget }: DriveOptions = {},
+  { signal, cut, known, budget }: DriveOptions = {},
 ): Promise<Conversation> {
   // What others stated before is theirs to deliver, and what was stated here has been.
   const conversation = await read(ports.log, meta, known);
   const recorder = new Recorder(ports.log, ports.bus, lease, conversation);
-  const work: Work = { ports, meta, recorder, signal };
+  const work: Work = { ports, meta, recorder, signal, cut };
   const unwatch = ports.log.watch(meta.id, () => recorder.nudge());
   try {
     const caughtUp = recorder.catchUp();

@@ -28,8 +28,10 @@ export interface Work {
   readonly ports: LoopPorts;
   readonly meta: ConversationMeta;
   readonly recorder: Recorder;
-  /** The worker is to let go soon: a shutdown, or a lease that was lost. Not a cancel. */
+  /** The worker is to let go: what was begun is finished, nothing new is begun. Not a cancel. */
   readonly signal: StopSignal | undefined;
+  /** The time for that is over, or the lease was lost: what can be begun anew is given up. Never without `signal`. */
+  readonly cut: StopSignal | undefined;
 }
 
 export function openTurn(work: Work): Turn {
@@ -122,18 +124,22 @@ function watch(work: Work, isReason: typeof wantsToStop, callback: () => void): 
   return end;
 }
 
-/** The same, and also when the worker is to let go: for effects that can be begun anew by the next one. */
+/** The same, and also when the worker has no time left: for effects that can be begun anew by the next one. */
 export function onInterrupt(work: Work, callback: () => void): () => void {
-  return watchFor(work, wantsToStop, callback);
+  return watchFor(work, work.cut, wantsToStop, callback);
 }
 
 /** The same, but a steer is no reason: it is read next in any case, and what is under way is needed for that. */
 export function onOver(work: Work, callback: () => void): () => void {
-  return watchFor(work, ({ turn }) => turn === undefined || turn.cancel !== 'none', callback);
+  return watchFor(work, work.cut, ({ turn }) => turn === undefined || turn.cancel !== 'none', callback);
 }
 
-function watchFor(work: Work, isReason: typeof wantsToStop, callback: () => void): () => void {
-  const { signal } = work;
+function watchFor(
+  work: Work,
+  signal: StopSignal | undefined,
+  isReason: typeof wantsToStop,
+  callback: () => void,
+): () => void {
   let over = false;
   const end = (): void => {
     over = true;
@@ -158,7 +164,7 @@ export async function pause(work: Work, ms: number): Promise<void> {
   if (ms <= 0 || isOver(work)) return;
   await new Promise<void>((resolve) => {
     const release = work.ports.clock.after(ms, finish);
-    const end = onInterrupt(work, finish);
+    const end = watchFor(work, work.signal, wantsToStop, finish); // a wait is nothing to be finished
     function finish(): void {
       release();
       end();

@@ -36,7 +36,10 @@ export interface Worker {
   fold(meta: ConversationMeta): Promise<Conversation>;
   /** True while this process drives the conversation: facts from outside are then delivered in its order. */
   isDriving(conversationId: string): boolean;
-  /** Resolves when nothing is being driven, or after `drainMs`. No new work is begun. */
+  /**
+   * No new work is begun. What is under way, model calls too, has `drainMs` to finish, and keeps its lease for so long; then
+   * it is given up. Resolves when nothing is being driven any more, or soon after `drainMs`.
+   */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -44,6 +47,8 @@ export interface Worker {
 export const LEASE_MS = 15_000;
 /** Between two looks at a lease that another process has. */
 const LOOK_AGAIN_MS = 250;
+/** For model calls that were given up to say so in the log. */
+const CUT_MS = 250;
 /** Model calls and milliseconds of one slice. */
 const SLICE: Budget = { calls: 50, ms: 600_000 };
 
@@ -52,7 +57,7 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
   const owner = ports.ids.next('worker');
   const underway = new Map<string, Promise<Conversation>>();
   const known = new Map<string, Conversation>();
-  const slices = new Map<Stop, Lease>();
+  const slices = new Set<UnderWay>();
   let stopping = false;
 
   async function lease(meta: ConversationMeta, waitMs: number): Promise<Lease> {
@@ -71,14 +76,20 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
     const taken = await lease(meta, waitMs);
     onTaken?.();
     const stop = new Stop();
+    const cut = new Stop();
     const letGo = (): void => stop.stop();
+    const giveUp = (): void => {
+      stop.stop();
+      cut.stop();
+    };
     control?.signal.addEventListener('abort', letGo);
-    if (control?.signal.aborted === true) stop.stop();
-    slices.set(stop, taken);
-    const held = hold(taken, letGo);
+    if (control?.signal.aborted === true || stopping) stop.stop();
+    const slice = { stop, cut, lease: taken };
+    slices.add(slice);
+    const held = hold(taken, giveUp);
     let left: ReleaseOptions = { unfinished: true };
     try {
-      const conversation = await drive(ports, meta, taken, { signal: stop, known: known.get(meta.id), budget });
+      const conversation = await drive(ports, meta, taken, { signal: stop, cut, known: known.get(meta.id), budget });
       remember(meta.id, conversation);
       left = { unfinished: next(conversation).type !== 'rest', continueAt: wakeAt(conversation) };
       return conversation;
@@ -88,7 +99,7 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
     } finally {
       held();
       control?.signal.removeEventListener('abort', letGo);
-      slices.delete(stop);
+      slices.delete(slice);
       await release(taken, left);
     }
   }
@@ -130,6 +141,16 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
       // The lease runs out by itself; the drive's own error, if any, says more than this one.
       ports.logger.error('a lease could not be released', { conversation: lease.conversationId, error });
     }
+  }
+
+  function within(ms: number, work: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      const off = ports.clock.after(ms, resolve);
+      void work.then(() => {
+        off();
+        resolve();
+      });
+    });
   }
 
   /** The fold of a conversation that is open is kept, so that the next message reads only what is new. */
@@ -218,23 +239,26 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
     isDriving: (conversationId) => underway.has(conversationId),
     async stop(drainMs) {
       stopping = true;
-      for (const slice of slices.keys()) slice.stop();
+      for (const { stop } of slices) stop.stop();
       const all = Promise.allSettled(underway.values());
-      await new Promise<void>((resolve) => {
-        const off = ports.clock.after(drainMs, resolve);
-        void all.then(() => {
-          off();
-          resolve();
-        });
-      });
+      if (drainMs > 0) await within(drainMs, all);
+      for (const { cut } of slices) cut.stop();
+      if (slices.size > 0) await within(CUT_MS, all);
       // Whoever goes on need not wait for a lease that nobody here will use: what still runs can no longer write.
-      for (const lease of slices.values()) await release(lease, { unfinished: true });
+      for (const { lease } of slices) await release(lease, { unfinished: true });
     },
   };
 }
 
 /** Folds kept in memory. A conversation beyond it is read from its log again. */
 const KNOWN_MAX = 256;
+
+/** A slice that this process works on, and how it is told to end. */
+interface UnderWay {
+  readonly stop: Stop;
+  readonly cut: Stop;
+  readonly lease: Lease;
+}
 
 interface SliceOptions {
   readonly budget?: Budget;

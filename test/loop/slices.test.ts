@@ -5,11 +5,12 @@ import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { TreadleError } from '../../src/base/errors.ts';
 import { wakeAt } from '../../src/domain/run.ts';
 import { hold } from '../../src/kernel/verdict.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { ModelPart } from '../../src/domain/model.ts';
+import type { Log, ModelSource } from '../../src/kernel/ports.ts';
 import { drive } from '../../src/loop/drive.ts';
 import { next } from '../../src/loop/next.ts';
 import { createWorker } from '../../src/platform/worker.ts';
-import { aHouse, aTool, lastOf, noIds, settle } from '../support/house.ts';
+import { aHouse, aSignal, aTool, lastOf, noIds, settle, type House } from '../support/house.ts';
 import { brokenRules } from '../support/invariants.ts';
 import { aClock } from '../support/sim-clock.ts';
 
@@ -104,4 +105,76 @@ test('an agent that is gone ends the turn with an error instead of failing for e
   );
   await house.log.release(lease);
   assert.equal((await house.ask('again')).turns.at(-1)?.end?.status, 'completed');
+});
+
+/** A model that says half of its answer, and the rest once it is let. */
+function halting(): { readonly models: ModelSource; readonly calls: () => number; readonly goOn: () => void } {
+  const said = aSignal();
+  let calls = 0;
+  const parts: readonly ModelPart[] = [
+    { type: 'start', part: 'a', kind: 'text' },
+    { type: 'delta', part: 'a', delta: 'half' },
+    { type: 'delta', part: 'a', delta: ' and half' },
+    { type: 'action', part: 'b', name: 'look', input: '{}' },
+    { type: 'finish', stop: 'actions', usage: { input: 1, output: 1 } },
+  ];
+  const call = () => {
+    calls++;
+    let place = 0;
+    return {
+      next: () => (place === 2 ? said.promise.then(() => parts[place++]) : parts[place++]),
+      close: () => undefined,
+    };
+  };
+  return { models: { open: () => ({ call }) }, calls: () => calls, goOn: said.resolve };
+}
+
+async function inMidAnswer(house: House): Promise<{
+  readonly worker: ReturnType<typeof createWorker>;
+  readonly slice: Promise<unknown>;
+  readonly control: AbortController;
+}> {
+  await house.say('go');
+  const worker = createWorker({ ...house.ports, ids: noIds });
+  const control = new AbortController();
+  const slice = worker.slice(house.meta, { signal: control.signal, attempt: 1 });
+  await settle();
+  return { worker, slice, control };
+}
+
+test('a worker that drains lets a model call under way finish and begins nothing new', async () => {
+  const { models, calls, goOn } = halting();
+  const house = aHouse({ models, tools: [aTool('look', () => 'seen')] });
+  const { worker, slice, control } = await inMidAnswer(house);
+  control.abort(); // as an engine that stops
+  const stopped = worker.stop(60_000);
+  await settle();
+  assert.equal(await lastOf(house, 'llm.response'), undefined);
+  assert.equal(house.log.take('c1', 'other', 1), undefined); // it is still this worker's
+  goOn();
+  await Promise.all([stopped, slice]);
+  assert.equal((await lastOf(house, 'llm.response'))?.failure, undefined);
+  assert.match(await house.story(), /llm.response$/);
+  assert.equal(calls(), 1);
+  assert.ok(house.log.take('c1', 'other', 1));
+});
+
+test('a worker whose time to drain is over gives the model call up and says so', async () => {
+  const { models } = halting();
+  const house = aHouse({ models });
+  const { worker, slice } = await inMidAnswer(house);
+  await worker.stop(20);
+  await slice;
+  const response = await lastOf(house, 'llm.response');
+  assert.deepEqual([response?.failure?.class, response?.content], ['aborted', [{ type: 'text', text: 'half' }]]);
+});
+
+test('a person who stops a turn need not wait for a worker that drains', async () => {
+  const { models } = halting();
+  const house = aHouse({ models });
+  const { worker, slice } = await inMidAnswer(house);
+  const stopped = worker.stop(60_000);
+  await house.post({ type: 'cancel.request', payload: { by: 'ana' } });
+  await Promise.all([stopped, slice]);
+  assert.equal((await lastOf(house, 'llm.response'))?.failure?.class, 'aborted');
 });
