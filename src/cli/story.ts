@@ -55,7 +55,10 @@ export function tellEntry(entry: Entry, entries: readonly Entry[], options: Stor
       return [heading(`› ${who(entry.data.by ?? 'local')}${mode}`, clock(entry.at), options), ...body(entry.text)];
     }
     case 'assistant':
-      return prose(entry.text, { columns, indent: '  ', colors }).split('\n');
+      return [
+        ...prose(entry.text, { columns, indent: '  ', colors }).split('\n'),
+        ...(entry.data.cut === true ? body('… interrupted', true) : []),
+      ];
     case 'thinking':
       return wrap(harmless(entry.text), { columns, first: '  ∴ ', rest: '    ' }).map((line) => colors.dim(line));
     case 'call':

@@ -137,6 +137,7 @@ export class TurnView {
   #speech({ text, data }: EntryOf<'assistant'>): void {
     const { screen, colors, columns, showsAnswer } = this.#options;
     if (showsAnswer === false && data.final) return;
+    if (data.cut === true) return; // it stands above as it came
     const isShown = this.#streamed.trim() === text.trim();
     this.#endProse();
     if (!isShown && data.final && this.#streamed !== '') this.#notice('A gate changed the answer:');

@@ -49,6 +49,8 @@ export interface ActionState {
 export interface Attempt {
   readonly request: FactPayload<'llm.request'>;
   readonly failure?: ModelFailure;
+  /** A person cut it short, and what it had said stays in the timeline. */
+  readonly kept?: true;
   readonly at: Instant;
   /** After it failed, older turns were to be summarised, and were or were not: the call is worth another attempt or is not. */
   readonly compaction?: 'done' | 'failed';

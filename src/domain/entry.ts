@@ -108,8 +108,8 @@ export type Entry = Placed &
         readonly role: 'user';
         readonly data: { readonly mode: 'message' | 'followup' | 'steer'; readonly by?: string };
       }
-    /** `final`: the turn's answer. Otherwise something the model said on the way. */
-    | { readonly role: 'assistant'; readonly data: { readonly final: boolean } }
+    /** `final`: the turn's answer. Otherwise something the model said on the way; `cut`: until a person stopped it. */
+    | { readonly role: 'assistant'; readonly data: { readonly final: boolean; readonly cut?: true } }
     | { readonly role: 'thinking'; readonly data?: undefined }
     | { readonly role: 'call'; readonly data: CallData }
     | { readonly role: 'action'; readonly data: ActionData }

@@ -139,6 +139,8 @@ export const facts = {
       opaque: opaque.optional(),
       /** As in the request, for an aside: what it says is no decision. */
       purpose: z.enum(ASIDE_PURPOSES).optional(),
+      /** A person stopped it in mid-answer: what it had said by then was shown, and stays with them. */
+      kept: z.literal(true).optional(),
     }),
     about: 'a model call is over, also when it was cut',
   },

@@ -43,7 +43,9 @@ export function response(turn: Turn, payload: FactPayload<'llm.response'>): Turn
   if (current === undefined) return { ...turn, usage };
   if (payload.failure !== undefined) {
     const attempts = current.attempts.map((one, index) =>
-      index === current.attempts.length - 1 ? { ...one, failure: payload.failure } : one,
+      index === current.attempts.length - 1
+        ? { ...one, failure: payload.failure, ...(payload.kept === true && { kept: payload.kept }) }
+        : one,
     );
     return { ...turn, usage, current: { ...current, attempts: attempts as readonly Attempt[], thoughts: [] } };
   }

@@ -56,9 +56,16 @@ export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeli
     return { ...entry, data: { ...spent, state: 'done', stop, ...(served !== undefined && { served }) } };
   });
   if (timeline === undefined) return before;
-  if (failure !== undefined || timeline.turn === undefined || isAside(purpose)) return timeline;
+  if (timeline.turn === undefined || isAside(purpose)) return timeline;
   const turnId = `t${timeline.turn.number}`;
   const iteration = fact.iteration ?? 0;
+  const spoken = (): string => spokenId(turnId, iteration, cutsIn(timeline, iteration));
+  if (fact.payload.kept === true)
+    return addNamed(timeline, fact, spoken(), textOf(content), {
+      role: 'assistant',
+      data: { final: false, cut: true },
+    });
+  if (failure !== undefined) return timeline;
   const decision = decode(content, timeline.grammar, turnId, iteration);
   // An answer counts when the gates have let it go: it is told by `io.output`.
   if (decision.type !== 'actions') return timeline;
@@ -66,7 +73,7 @@ export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeli
   let told =
     words.trim() === ''
       ? timeline
-      : addNamed(timeline, fact, spokenId(turnId, iteration), words, { role: 'assistant', data: { final: false } });
+      : addNamed(timeline, fact, spoken(), words, { role: 'assistant', data: { final: false } });
   for (const action of decision.actions) {
     told = addNamed(told, fact, action.id, action.name, {
       role: 'action',
@@ -82,8 +89,21 @@ export function output(timeline: Timeline, fact: FactOf<'io.output'>): Timeline 
   const id =
     turn === undefined || fact.iteration === undefined
       ? `answer-${fact.seq}`
-      : spokenId(`t${turn.number}`, fact.iteration);
+      : spokenId(`t${turn.number}`, fact.iteration, cutsIn(timeline, fact.iteration));
   return addNamed(timeline, fact, id, fact.payload.text, { role: 'assistant', data: { final: true } });
+}
+
+/** How often a person has cut the model short in an iteration of the open turn, which may have been stopped meanwhile. */
+function cutsIn(timeline: Timeline, iteration: number): number {
+  let cuts = 0;
+  for (let place = timeline.settled.length + timeline.open.length - 1; place >= 0; place--) {
+    const { length } = timeline.settled;
+    const entry = place >= length ? timeline.open.at(place - length) : timeline.settled.at(place);
+    if (entry?.turn !== undefined && entry.turn !== timeline.turn?.number) break;
+    if (entry?.role === 'call' && entry.data.iteration < iteration && !isAside(entry.data.purpose)) break;
+    if (entry?.role === 'assistant' && entry.data.cut === true) cuts++;
+  }
+  return cuts;
 }
 
 function textOf(content: readonly Block[]): string {

@@ -13,7 +13,18 @@ import type { Questions } from '../kernel/verdict.ts';
 import { listen, type Heard, type Piece } from './listen.ts';
 import type { Backoff, Command } from './next.ts';
 import { chooseTool, type Chosen } from './tool-choice.ts';
-import { answered, inTurn, isOver, onInterrupt, openTurn, pause, tell, verdictDrafts, type Work } from './work.ts';
+import {
+  answered,
+  inTurn,
+  isOver,
+  onInterrupt,
+  openTurn,
+  pause,
+  tell,
+  wantsToStop,
+  verdictDrafts,
+  type Work,
+} from './work.ts';
 
 type CallModel = Extract<Command, { type: 'call_model' }>;
 type Question = Questions['before:llm.request'];
@@ -93,8 +104,13 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
     onDelta: teller(work, iteration, command.attempt),
     watch: onInterrupt,
   });
-  tell(work, 'llm.stream.end', { attempt: command.attempt, superseded: heard.failure !== undefined });
-  const drafts = responseDrafts(openTurn(work), heard, command.attempt, facts.at(-1)?.id);
+  const isKept =
+    heard.failure?.class === 'aborted' &&
+    wantsToStop(work.recorder.conversation) &&
+    !isSilent(work) &&
+    heard.content.some((one) => one.type === 'text' && one.text.trim() !== '');
+  tell(work, 'llm.stream.end', { attempt: command.attempt, superseded: heard.failure !== undefined && !isKept });
+  const drafts = responseDrafts(openTurn(work), heard, { attempt: command.attempt, isKept }, facts.at(-1)?.id);
   const cold =
     heard.failure === undefined
       ? coldFinding(work.recorder.conversation, turn, final, cached.digests, heard.usage, facts.at(-1)?.at ?? 0)
@@ -109,18 +125,24 @@ function teller(work: Work, iteration: number, attempt: number): Exchange['onDel
   const turn = openTurn(work);
   const { bus } = work.ports;
   if (!bus.isHeard('llm.stream.chunk')) return undefined;
-  // What a gate may still refuse has not been said: text is held back while the answer is gated.
-  const silent = bus.isGated('before:io.output') || turn.agent.grammar === 'json';
+  const silent = isSilent(work);
+  const cuts = attempt === 1 ? 0 : (turn.current?.attempts.filter((one) => one.kept === true).length ?? 0);
   let entry = '';
   let entryOf: Pick<Piece, 'kind' | 'ordinal'> | undefined; // most pieces are of the same entry as the one before
   return (piece: Piece): void => {
     const { part, kind, name, ordinal, delta } = piece;
     if (kind === 'text' && silent) return;
-    if (entryOf?.kind !== kind || entryOf.ordinal !== ordinal) entry = streamedId(kind, turn.id, iteration, ordinal);
+    if (entryOf?.kind !== kind || entryOf.ordinal !== ordinal)
+      entry = streamedId(kind, turn.id, iteration, ordinal, cuts);
     entryOf = piece;
     const chunk = { part, kind, entry, attempt, delta };
     tell(work, 'llm.stream.chunk', name === undefined ? chunk : { ...chunk, name });
   };
+}
+
+/** What a gate may still refuse has not been said: text is held back while the answer is gated. */
+function isSilent(work: Work): boolean {
+  return work.ports.bus.isGated('before:io.output') || openTurn(work).agent.grammar === 'json';
 }
 
 export interface Exchange {
@@ -220,7 +242,12 @@ function requestPayload(
   return payload;
 }
 
-function responseDrafts(turn: Turn, heard: Heard, attempt: number, causedBy: string | undefined): Draft[] {
+function responseDrafts(
+  turn: Turn,
+  heard: Heard,
+  { attempt, isKept }: { readonly attempt: number; readonly isKept: boolean },
+  causedBy: string | undefined,
+): Draft[] {
   const payload: FactPayload<'llm.response'> = {
     content: heard.content,
     stop: heard.stop,
@@ -232,6 +259,7 @@ function responseDrafts(turn: Turn, heard: Heard, attempt: number, causedBy: str
   if (heard.providerId !== undefined) payload.providerId = heard.providerId;
   if (heard.opaque !== undefined) payload.opaque = heard.opaque;
   if (heard.failure !== undefined) payload.failure = heard.failure;
+  if (isKept) payload.kept = true;
   const thoughts =
     heard.failure === undefined
       ? heard.thoughts.map((thought) => inTurn(turn, 'thinking.step', thought, causedBy))

@@ -96,7 +96,8 @@ export function isOver({ recorder, signal }: Work): boolean {
   return signal?.aborted === true || turn === undefined || turn.cancel !== 'none';
 }
 
-function wantsToStop({ turn }: Conversation): boolean {
+/** A cancel, or a steer that nobody has read yet. */
+export function wantsToStop({ turn }: Conversation): boolean {
   return turn !== undefined && (turn.cancel !== 'none' || turn.pending.some((one) => one.mode === 'steer'));
 }
 

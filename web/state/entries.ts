@@ -3,7 +3,7 @@ import type { ActionData, CallData, WireEntry } from '../api/types.ts';
 /** The data of an entry, by its role: the server's own description of it. */
 interface EntryData {
   readonly user: { readonly mode: 'message' | 'followup' | 'steer'; readonly by?: string };
-  readonly assistant: { readonly final: boolean };
+  readonly assistant: { readonly final: boolean; readonly cut?: true };
   readonly action: ActionData;
   readonly call: CallData;
   readonly plan: {
@@ -48,8 +48,11 @@ export function turnsOf(entries: readonly WireEntry[]): readonly Turn[] {
     const said = own.filter(
       (one, index) => one.role === 'user' && own.slice(0, index).every((it) => it.role === 'user'),
     );
-    const answer = own.findLast((one) => dataOf(one, 'assistant')?.final === true);
     const end = own.findLast((one) => one.role === 'end');
+    // Of a turn that was stopped in mid-answer, what had been said stays in the place of the answer.
+    const answer =
+      own.findLast((one) => dataOf(one, 'assistant')?.final === true) ??
+      (end === undefined ? undefined : own.findLast((one) => dataOf(one, 'assistant')?.cut === true));
     return {
       number,
       said,
