@@ -66,7 +66,7 @@ function short(type: string): string {
 export function renderRunApiDoc(): string {
   const codes = Object.entries(WIRE_ERRORS).map(([one, { status, about }]) => [
     code(one),
-    String(status),
+    one === 'invalid_request' ? `${status} or 422` : String(status),
     about,
     RETRYABLE.has(one as WireErrorCode) ? 'yes' : '', // a key of the table
   ]);
@@ -152,7 +152,8 @@ without one. Pages of other sites are let in where ${code('--cors')} names them.
 
 ## Errors
 
-Every one has the same shape, and its status and code never change their meaning.
+Every one has the same shape, and its status and code never change their meaning. ${code('invalid_request')} is 400 where the
+address, a parameter or a header is malformed or the body cannot be read, and 422 where the body is JSON and does not fit.
 
 ${fields(errorReply.shape.error)}
 ${table(['Code', 'Status', 'Means', 'Retry'], codes)}

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { sha256 } from '../base/digest.ts';
+import { TreadleError } from '../base/errors.ts';
 import { canonicalJson, toJson, type Json } from '../base/json.ts';
 import type { MaybePromise } from '../base/promise.ts';
 import type { Caller } from '../platform/runs/caller.ts';
@@ -98,6 +99,9 @@ export function createEndpoint(
       return await respond(context);
     } catch (problem) {
       const refusal = refusalOf(problem);
+      // What a schema cannot say of a body is found later, and is as wrong as what it can.
+      if (shape.body !== undefined && TreadleError.is(problem) && refusal.code === 'invalid_request')
+        throw new Refusal('invalid_request', refusal.message, { ...refusal.detail, status: surface.badBody });
       if (refusal.status === 422 && surface.badBody === 400)
         throw new Refusal('invalid_request', refusal.message, { ...refusal.detail, cause: problem });
       throw refusal;

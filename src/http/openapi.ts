@@ -48,6 +48,18 @@ export function refusalsOf(shape: RouteShape): readonly WireErrorCode[] {
   return (Object.keys(WIRE_ERRORS) as WireErrorCode[]).filter((code) => codes.includes(code)); // its own keys
 }
 
+/** What is refused with the status that its code has, and what is refused with 422 although its code has 400. */
+function statusesOf(shape: RouteShape, hasOneForAll: boolean): ReadonlyMap<number, readonly WireErrorCode[]> {
+  const byStatus = new Map<number, WireErrorCode[]>();
+  const add = (status: number, code: WireErrorCode): void =>
+    void byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  for (const code of refusalsOf(shape)) {
+    add(WIRE_ERRORS[code].status, code);
+    if (code === 'invalid_request' && shape.body !== undefined && !hasOneForAll) add(422, code);
+  }
+  return new Map([...byStatus].sort(([one], [other]) => one - other));
+}
+
 export const SURFACES: readonly { readonly tag: string; readonly prefix: string; readonly table: RouteTable }[] = [
   { tag: 'Runs', prefix: API, table: runRoutes },
   { tag: 'Choices', prefix: API, table: selectionRoutes },
@@ -63,7 +75,7 @@ export function openApiDocument({ version, publicUrl }: DocumentOptions): JsonOb
   for (const { tag, prefix, table } of SURFACES) {
     for (const [name, shape] of Object.entries(table)) {
       const path = `${prefix}${shape.path}`;
-      paths[path] = { ...paths[path], [shape.method.toLowerCase()]: operation(name, tag, shape, schemas) };
+      paths[path] = { ...paths[path], [shape.method.toLowerCase()]: operation(name, tag, table, shape, schemas) };
     }
   }
   schemaOf(errorReply, 'output', schemas);
@@ -91,13 +103,14 @@ export function openApiDocument({ version, publicUrl }: DocumentOptions): JsonOb
   };
 }
 
-function operation(name: string, tag: string, shape: RouteShape, schemas: Record<string, Json>): JsonObject {
-  const byStatus = new Map<number, WireErrorCode[]>();
-  for (const code of refusalsOf(shape)) {
-    const { status } = WIRE_ERRORS[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  const refused = [...byStatus].map(([status, codes]): [string, Json] => [
+function operation(
+  name: string,
+  tag: string,
+  table: RouteTable,
+  shape: RouteShape,
+  schemas: Record<string, Json>,
+): JsonObject {
+  const refused = [...statusesOf(shape, table === nexustradeRoutes)].map(([status, codes]): [string, Json] => [
     String(status),
     {
       description: codes.map((code) => `\`${code}\`: ${WIRE_ERRORS[code].about}`).join(' '),

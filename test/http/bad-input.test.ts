@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'node:test';
 import { TreadleError, type ErrorCode } from '../../src/base/errors.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
+import { isObject } from '../../src/base/json.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Log } from '../../src/kernel/ports.ts';
 import { open, raw } from './raw.ts';
@@ -70,6 +71,38 @@ test('a body that cannot be read is refused and says why', async (t) => {
     const { message, code } = given.body['error'] as { message: string; code: string };
     assert.deepEqual([given.status, says.test(message)], [status, true], `${body.slice(0, 60)}: ${code} ${message}`);
   }
+});
+
+test('a body that is JSON and does not fit is 422, also where more than its schema says so', async (t) => {
+  const { call, begin } = await aServer(t);
+  const id = await begin('hello');
+  for (const [method, path, body, field] of [
+    ['PATCH', `${RUNS}/${id}`, { title: '' }, 'title'],
+    ['PATCH', `${RUNS}/${id}`, { title: ' \n' }, 'title'],
+    ['PATCH', `${RUNS}/${id}`, { title: 'x'.repeat(201) }, 'title'],
+    ['PATCH', `${RUNS}/${id}`, {}, 'title'],
+    ['POST', `${RUNS}/${id}/fork`, { at: 'nothing' }, 'at'],
+    ['POST', RUNS, { prompt: 'x', metadata: { 'treadle.own': 'x' } }, 'metadata'],
+  ] as const) {
+    const { status, code, body: given } = await call(method, path, { body });
+    const { field: named } = given['error'] as { field?: string };
+    assert.deepEqual([status, code, named], [422, 'invalid_request', field], `${path} ${JSON.stringify(body)}`);
+  }
+  const document = await call('GET', '/api/openapi.json');
+  const says = (path: string, method: string, status: number): boolean => {
+    let at: unknown = document.body['paths'];
+    for (const name of [path, method, 'responses', String(status), 'description']) at = isObject(at) ? at[name] : '';
+    return String(at).includes('`invalid_request`');
+  };
+  const both = [400, 422];
+  assert.deepEqual(
+    both.map((one) => says(`${RUNS}/{id}`, 'patch', one)),
+    [true, true],
+  );
+  assert.deepEqual(
+    both.map((one) => says('/api/v1/nexustrade/agents', 'post', one)),
+    [true, false],
+  );
 });
 
 test('the requirement wire answers 400 to everything malformed', async (t) => {

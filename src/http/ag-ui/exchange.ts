@@ -79,7 +79,8 @@ async function runOfThread({ runs, caller, agent, input }: ExchangeOptions): Pro
     try {
       const run = await runs.snapshot(caller, id);
       if (run.agent === agent) return run;
-      throw new Refusal('invalid_request', `The thread belongs to the agent ${run.agent}.`, { field: 'threadId' });
+      const field = 'threadId';
+      throw new Refusal('invalid_request', `The thread belongs to the agent ${run.agent}.`, { field, status: 422 });
     } catch (error) {
       if (!TreadleError.is(error) || error.code !== 'run_unknown') throw error;
     }

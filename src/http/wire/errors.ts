@@ -6,7 +6,10 @@ import { z } from 'zod';
  * A client branches on the code, never on the message.
  */
 export const WIRE_ERRORS = {
-  invalid_request: { status: 400, about: 'The request is malformed: `field` says where.' },
+  invalid_request: {
+    status: 400,
+    about: 'The request is malformed: `field` says where. 422 for a body that is JSON and does not fit.',
+  },
   invalid_cursor: { status: 400, about: 'The cursor is malformed, was altered, or belongs to something else.' },
   invalid_idempotency_key: { status: 400, about: 'The key is not 1 to 160 of `A-Za-z0-9._:-`.' },
   nothing_pending: { status: 400, about: 'No approval is open.' },
