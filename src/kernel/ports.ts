@@ -130,8 +130,8 @@ export interface Log {
   /** Facts with `seq > after`, in order, at most `limit`. */
   read(conversationId: string, after: number, limit: number): MaybePromise<readonly Fact[]>;
   /**
-   * Adds facts, all or none, if the head is still `expected` and the lease still stands. `at` is now. `status` and
-   * `title` update the row when given. An empty list only updates the row.
+   * Adds facts, all or none, if the head is still `expected` and the lease still stands. `at` is now. `status`
+   * updates the row when given, and so does `title` where it has none yet. An empty list only updates the row.
    */
   append(
     lease: Lease,

@@ -141,6 +141,16 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
     const idsOf = async (log: Log, query: Omit<Parameters<Log['list']>[0], 'limit'>) =>
       (await log.list({ limit: 100, ...query })).map((row) => row.id).join(' ');
 
+    fact('what is stated titles a conversation once, and never one that was named', async (log) => {
+      const lease = await leaseOn(log, 'c1');
+      added(await log.append(lease, 0, [], { title: 'First' }));
+      added(await log.append(lease, 0, [], { title: 'Second' }));
+      assert.equal((await log.find('c1'))?.title, 'First');
+      await log.rename('c1', 'Named');
+      added(await log.append(lease, 0, [], { title: 'Third' }));
+      assert.equal((await log.find('c1'))?.title, 'Named');
+    });
+
     fact('by words of the title in any case and script', async (log) => {
       await log.create(aConversation('c2'));
       added(await log.append(await leaseOn(log, 'c1'), 0, [], { title: 'What is my EXPOSURE? 100% Ärger' }));

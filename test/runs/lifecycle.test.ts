@@ -215,6 +215,22 @@ test('a fork at a message answers it anew, and the first run stays as it is', ()
     assert.deepEqual(texts.slice(0, 4), ['One.', 'First.', 'completed', 'Two.']);
   }));
 
+test('a fork is named after the run it comes from, and so it stays', () =>
+  withHost({}, async ({ host, until }) => {
+    const { run } = await host.runs.create(ana, { prompt: 'One.' });
+    await until(run.id, ({ terminal }) => terminal);
+    const titleOf = async (at?: string): Promise<string> => {
+      const made = await host.runs.fork(ana, run.id, { at });
+      await until(made.run.id, ({ terminal }) => terminal);
+      return (await host.runs.snapshot(ana, made.run.id)).title;
+    };
+    const [first] = (await host.runs.events(ana, run.id)).events;
+    assert.deepEqual([await titleOf(), await titleOf(first?.id)], ['One. (fork)', 'One. (fork)']);
+    await host.runs.rename(ana, run.id, 'x'.repeat(200));
+    assert.equal(await titleOf(), `${'x'.repeat(193)} (fork)`);
+    assert.equal((await host.runs.snapshot(ana, run.id)).title, 'x'.repeat(200));
+  }));
+
 test('a fork in the middle of a turn does nothing of it again, and takes the next message', () =>
   withHost(
     { script: [{ actions: [{ name: 'mail', arguments: { to: 'Bo' } }] }, { text: 'Said.' }, { text: 'Said.' }] },

@@ -213,7 +213,7 @@ export function createMemoryLog({
       entry.seen = entry.head;
       entry.updatedAt = now;
       if (row?.status !== undefined) entry.status = row.status;
-      if (row?.title !== undefined) entry.title = row.title;
+      if (entry.title === '') entry.title = row?.title ?? '';
       if (added.length > 0) watchers.notify(lease.conversationId);
       return { ok: true, facts: added };
     },

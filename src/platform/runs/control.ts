@@ -75,6 +75,7 @@ export async function fork(ports: RunsPorts, caller: Caller, id: string, options
   // What the copy tells was paid for by the first run. Nothing drives the fork before this is known.
   await ports.ledger?.skip(meta.id, cut);
   const made = await runOf(ports, caller, 'run', meta.id);
+  if (fresh && row.title !== '') await ports.log.rename(meta.id, forkTitle(row.title)); // before anybody drives it
   const { conversation } = await ports.folds.read(made);
   const once = `treadle.fork:${meta.id}`; // a copy of a copy has the other one's key
   if (isOpening) await post(ports, made, { type: 'io.input', payload: said.payload, key: once });
@@ -87,6 +88,14 @@ export async function fork(ports: RunsPorts, caller: Caller, id: string, options
     });
   else if (fresh) await nameStatus(ports, made);
   return { run: await snapshotNow(ports, meta.id), fresh };
+}
+
+const LONGEST_TITLE = 200;
+const FORKED = ' (fork)';
+
+/** Lists tell the two apart. */
+function forkTitle(title: string): string {
+  return `${title.slice(0, LONGEST_TITLE - FORKED.length).toWellFormed()}${FORKED}`;
 }
 
 async function factAt(log: Log, id: string, seq: number): Promise<Fact | undefined> {
@@ -106,8 +115,6 @@ async function nameStatus({ log, folds, ids }: RunsPorts, row: ConversationRow):
   await log.append(lease, conversation.head, [], { status: statusOf(conversation) });
   await log.release(lease);
 }
-
-const LONGEST_TITLE = 200;
 
 export async function rename(ports: RunsPorts, caller: Caller, id: string, title: string): Promise<Snapshot> {
   await runOf(ports, caller, 'run', id);

@@ -131,7 +131,7 @@ export const SQL = {
   findKey: 'SELECT seq FROM fact_keys WHERE conversation = ? AND type = ? AND key = ?',
   addKey: 'INSERT INTO fact_keys (conversation, type, key, seq) VALUES (?, ?, ?, ?)',
   appended: `UPDATE conversations SET head = ?2, seen = ?2, updated_at = ?3,
-    status = coalesce(?4, status), title = coalesce(?5, title) WHERE key = ?1`,
+    status = coalesce(?4, status), title = iif(title = '', coalesce(?5, ''), title) WHERE key = ?1`,
   minute: 'UPDATE conversations SET minute = ?2 WHERE key = ?1',
   posted: `UPDATE conversations SET head = ?2, posted = ?2, updated_at = ?3,
     waiting_since = coalesce(waiting_since, ?3) WHERE key = ?1`,
