@@ -1,7 +1,8 @@
-import { accessSync, constants, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import { makeFolder } from '../adapters/stores/make-folder.ts';
 import { TreadleError } from '../base/errors.ts';
 import type { Environment } from './environment.ts';
 
@@ -41,7 +42,7 @@ export function dataFolder({ named, environment, directory }: DataFolderOptions)
 export function makeDataFolder(folder: string): void {
   try {
     if (existsSync(folder)) return;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     // A conversation is not source code: keep it out of the repository it happens to lie in.
     if (path.basename(folder) === PROJECT_FOLDER) writeFileSync(path.join(folder, '.gitignore'), '*\n');
   } catch (cause) {

@@ -11,6 +11,7 @@ import { connect } from '../../src/adapters/stores/sqlite/connection.ts';
 import { TreadleError, type ErrorCode } from '../../src/base/errors.ts';
 import type { Draft } from '../../src/domain/event.ts';
 import type { Log } from '../../src/kernel/ports.ts';
+import { makeDataFolder } from '../../src/platform/data-folder.ts';
 import { aConversation, added, answer, leaseOn, say, seqs, StillClock } from '../conformance/log-samples.ts';
 import { openFor, temporaryFile, temporaryFolder } from './temporary.ts';
 
@@ -274,4 +275,14 @@ test('a disk that may only be read says so', { skip: mountRefused }, async (t) =
     'log_full',
     'log_unavailable',
   );
+});
+
+test('a folder that no file system makes is refused at once, and so is one below a file', async (t) => {
+  const file = temporaryFile(t);
+  writeFileSync(file, '');
+  const below = path.join(file, 'a', 'b', 'treadle.db');
+  await refused(() => openSqliteLog({ file: below, clock }), 'treadle.db', 'log_unavailable');
+  if (process.platform !== 'linux') return;
+  for (const folder of ['/proc/treadle', '/proc/treadle/below'])
+    await refused(() => makeDataFolder(folder), folder, 'log_unavailable');
 });

@@ -1,8 +1,9 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TreadleError } from '../../../base/errors.ts';
+import { makeFolder } from '../make-folder.ts';
 import { isBusy, storeError } from './errors.ts';
 import { LOG_FORMAT, type FileFormat } from './format.ts';
 import { SQL } from './sql.ts';
@@ -25,7 +26,7 @@ export async function connect(
 ): Promise<DatabaseSync> {
   let connection: DatabaseSync | undefined;
   try {
-    mkdirSync(path.dirname(file), { recursive: true });
+    makeFolder(path.dirname(file));
     refuseFolder(file);
     connection = new DatabaseSync(file);
     connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
