@@ -69,9 +69,9 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
     const { createPlatform } = await import('../platform/platform.ts');
     const logger = debug === true ? { logger: stderrLogger } : {};
     control = await openChoices(file);
-    const selections = control === undefined ? {} : { selections: control };
+    const kept = control === undefined ? {} : await keptIn(control, environment);
     // The whole path: a run may be resumed from another directory.
-    const platform = await createPlatform({ bundle: path.resolve(bundle), environment, log, ...logger, ...selections });
+    const platform = await createPlatform({ bundle: path.resolve(bundle), environment, log, ...logger, ...kept });
     const close = async (options?: Parameters<Platform['close']>[0]): Promise<void> => {
       await platform.close(options);
       await control?.close();
@@ -82,6 +82,11 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
     await log.close();
     throw error;
   }
+}
+
+async function keptIn(control: ControlStore, environment: Environment) {
+  const { accountSecrets } = await import('../platform/account-secrets.ts');
+  return { selections: control, accounts: { rows: control, secrets: await accountSecrets(control, environment) } };
 }
 
 /** What a server keeps beside the log. Nobody made choices where there is none. */

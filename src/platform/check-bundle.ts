@@ -12,6 +12,7 @@ import { decisionRole, LONGEST_CHAIN, modelOf, resolveRole, roleNames, roleTable
 import { asksForPlan } from '../assembly/frame.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import type { Behaviour } from '../domain/behaviour.ts';
+import type { Bundle } from '../domain/bundle.ts';
 import { shippedRoles } from '../domain/declared-model.ts';
 import type { Grant } from '../domain/grant.ts';
 import type { Declared } from './declare.ts';
@@ -88,6 +89,18 @@ export function checkStructure(
         }
       }
     }
+  }
+}
+
+/** Says which tools wait for an account that nobody can connect here. */
+export function checkAccounts({ accounts = {} }: Bundle, { tools }: Grant, file: string, notices: Notices): void {
+  for (const { definition, needs } of tools) {
+    if (needs === undefined || Object.hasOwn(accounts, needs.provider)) continue;
+    const { provider } = needs;
+    notices.add(
+      file,
+      `${definition.name} needs the account ${provider}, which accounts does not declare: it is inactive`,
+    );
   }
 }
 

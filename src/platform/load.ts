@@ -18,7 +18,7 @@ import { activePlugins, type ActivePlugin } from './active-plugins.ts';
 import { asideOf, checkMemory } from './aside-role.ts';
 import { createAgentSource, type LoadedAgent } from './agent-source.ts';
 import { readText } from './bundle-files.ts';
-import { checkPlanning, checkRoles, checkStructure, checkToolChoice } from './check-bundle.ts';
+import { checkAccounts, checkPlanning, checkRoles, checkStructure, checkToolChoice } from './check-bundle.ts';
 import { declare } from './declare.ts';
 import { checkProviders, checkReach } from './declared-models.ts';
 import type { Environment } from './environment.ts';
@@ -158,6 +158,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
         });
       remote.set(agent, { entries, services: far, grantOf: grantWith });
     }
+    if (!isPartial) checkAccounts(bundle, granted.grant, file, notices);
     if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);
     const systemPrompt = files.prompt(agent);

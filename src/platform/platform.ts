@@ -1,8 +1,9 @@
 import type { IdSource } from '../base/ids.ts';
-import type { Clock } from '../base/clock.ts';
+import { systemClock, type Clock } from '../base/clock.ts';
 import type { Bus } from '../kernel/bus.ts';
 import type { Manifest, Plugin } from '../kernel/plugin.ts';
-import type { Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { AccountStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { AccountRows } from '../kernel/stores.ts';
 import type { ChosenModel } from './auto-model.ts';
 import { createConversations, type Conversations } from './conversations.ts';
 import type { Environment } from './environment.ts';
@@ -24,6 +25,8 @@ export interface PlatformOptions {
   readonly models?: ModelSource;
   /** Where users' choices are kept. Nobody has any when absent. */
   readonly selections?: SelectionStore;
+  /** Where users' accounts are kept, and what seals them there. Nobody has any when absent. */
+  readonly accounts?: { readonly rows: AccountRows; readonly secrets: readonly string[] };
 }
 
 /** A bundle, running: everything a program needs, and nothing that is not in the log when it stops. */
@@ -44,7 +47,10 @@ export interface Platform {
 /** One bundle and its log: the door for programs and the command line. Throws what loading a bundle throws. */
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
   const { openBundle } = await import('./open-bundle.ts'); // most of the house: loaded when a bundle is
-  const opened = await openBundle(options);
+  let declared: Providers = {};
+  const accounts = await openAccounts(options, () => declared);
+  const opened = await openBundle({ ...options, accounts });
+  declared = opened.loaded.bundle.accounts ?? {};
   const { loaded, ports, worker } = opened;
   let closed = false;
   return {
@@ -67,3 +73,17 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     },
   };
 }
+
+type Providers = NonNullable<LoadedBundle['bundle']['accounts']>;
+
+/** Accounts are loaded where there is a place that may have some. */
+async function openAccounts(
+  { accounts, clock = systemClock, logger = silent }: PlatformOptions,
+  providers: () => Providers,
+): Promise<AccountStore | undefined> {
+  if (accounts === undefined) return undefined;
+  const { createAccounts } = await import('./accounts.ts');
+  return createAccounts({ ...accounts, providers, clock, logger });
+}
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -8,6 +8,7 @@ import type { OidcOptions } from '../../http/oidc.ts';
 import { pageFolder } from '../../http/page.ts';
 import { startServer, type TreadleServer } from '../../http/server.ts';
 import type { ControlStore } from '../../kernel/stores.ts';
+import { accountSecrets } from '../../platform/account-secrets.ts';
 import { createHost, type Host, type Retention } from '../../platform/host.ts';
 import { CONTROL_FILE } from '../../platform/data-folder.ts';
 import { readBudgets } from '../../platform/metering/read-budgets.ts';
@@ -121,12 +122,6 @@ export async function serve(
     await close(0);
     throw error;
   }
-}
-
-/** What seals accounts: the operator's own, the newest first, or one that is kept with them. */
-async function accountSecrets(control: ControlStore, environment: Context['environment']): Promise<readonly string[]> {
-  const own = (environment['TREADLE_ACCOUNTS_KEY'] ?? '').split(',').map((one) => one.trim());
-  return [...own.filter((one) => one !== ''), await control.secret('accounts')];
 }
 
 const PORT = 4114;
