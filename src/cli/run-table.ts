@@ -1,4 +1,4 @@
-import { statusKind, type RunStatus } from '../domain/status.ts';
+import { statusKind, type RunStatus, type StatusKind } from '../domain/status.ts';
 import type { ConversationRow } from '../kernel/ports.ts';
 import { shortId } from './open.ts';
 import type { Colors } from './terminal.ts';
@@ -6,11 +6,19 @@ import { ago, oneLine, widthOf } from './text.ts';
 
 /** Runs as a table: id, how it stands, when, agent, the first words. */
 export function runTable(
-  rows: readonly Pick<ConversationRow, 'id' | 'status' | 'updatedAt' | 'agent' | 'title'>[],
+  rows: readonly (Pick<ConversationRow, 'id' | 'status' | 'updatedAt' | 'agent' | 'title'> & {
+    readonly statusKind?: StatusKind;
+  })[],
   { colors, columns, now }: { readonly colors: Colors; readonly columns: number; readonly now: number },
 ): string[] {
   const cells = rows.map(
-    (row) => [shortId(row.id), shortStatus(row.status), ago(Math.max(0, now - row.updatedAt)), row.agent] as const,
+    (row) =>
+      [
+        shortId(row.id),
+        shortStatus(row.status, row.statusKind),
+        ago(Math.max(0, now - row.updatedAt)),
+        row.agent,
+      ] as const,
   );
   const widths = [0, 1, 2, 3].map((column) =>
     Math.min(16, Math.max(...cells.map((one) => widthOf(one[column] ?? '')))),
@@ -29,7 +37,7 @@ function padded(text: string, width: number): string {
 }
 
 /** The status in a word or two: the run API's own words are long. */
-export function shortStatus(status: RunStatus): string {
+export function shortStatus(status: RunStatus, kind?: StatusKind): string {
   switch (status) {
     case 'pending_plan_approval':
       return 'plan to approve';
@@ -39,6 +47,7 @@ export function shortStatus(status: RunStatus): string {
       return 'question';
     case 'waiting_for_computation':
     case 'waiting_for_subagents':
+      if (kind === 'waiting_for_person') return 'to answer';
       return 'other work';
     case 'max_iterations_reached':
       return 'limit';

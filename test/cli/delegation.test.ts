@@ -22,6 +22,7 @@ test('a question from below is told with the run that asks, and answered by the 
     assert.equal(waiting.code, 5);
     const [, below = ''] = /resume (run_\S+\.t1-1-1) --allow/.exec(waiting.err) ?? [];
     assert.notEqual(below, '', waiting.err);
+    assert.match((await inside(['list'], { cwd })).out, / to answer /);
     const ran = await inside(['resume', named === 'last' ? 'last' : below, '--allow'], { cwd });
     assert.deepEqual([ran.code, lines()], [0, 'one\n']);
     const shown = await inside(['show', 'last'], { cwd });

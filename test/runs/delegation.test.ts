@@ -51,6 +51,16 @@ test('B110 B128 what the parent asks for the child asks for, whatever its own gr
     assert.deepEqual([waiting.status, sent], ['waiting_for_subagents', []]);
     const [request] = waiting.requests;
     assert.deepEqual([request?.agentPath, request?.name], ['main/clerk', 'mail']);
+    const [listed] = (await host.runs.list(ana)).runs;
+    assert.deepEqual(
+      [waiting, listed].map((one) => [one?.status, one?.statusKind]),
+      Array(2).fill(['waiting_for_subagents', 'waiting_for_person']),
+    );
+    for await (const frame of await host.runs.follow(ana, run.id)) {
+      if (frame.type !== 'status') continue;
+      assert.equal(frame.statusKind, 'waiting_for_person');
+      break;
+    }
     // Another process answers at the parent, knowing nothing but what is in the log.
     const other = await another();
     await other.runs.approve(ana, run.id);

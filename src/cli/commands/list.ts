@@ -2,6 +2,7 @@ import { commandName } from '../command-name.ts';
 import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { RUN_STATUSES, statusKind, type RunStatus } from '../../domain/status.ts';
+import { rowKindOf } from '../../platform/runs/state.ts';
 import { didYouMean, oneOf } from '../../platform/problems.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
@@ -29,7 +30,8 @@ export async function list({ terminal, environment }: Context, options: ListOpti
       void terminal.out.write(lines.map((line) => `${line}\n`).join(''));
     if (options.json === true) print([JSON.stringify(rows)]);
     else if (rows.length > 0) {
-      print(runTable(rows, { colors: terminal.colors, columns: terminal.columns(), now: systemClock.now() }));
+      const told = await Promise.all(rows.map(async (row) => ({ ...row, statusKind: await rowKindOf(log, row) })));
+      print(runTable(told, { colors: terminal.colors, columns: terminal.columns(), now: systemClock.now() }));
       if (rows.length === limit) terminal.err.write(`The newest ${limit}; --limit shows more.\n`);
     } else {
       terminal.err.write(`No runs${status === undefined ? '' : ' like that'} in ${file}.\n`);

@@ -10,7 +10,7 @@ import type { FollowOptions, Frame } from './frame.ts';
 import type { View } from './page.ts';
 import { runOf, type RunsPorts } from './ports.ts';
 import { boundTo } from './reading.ts';
-import { needsInput, pendingApproval, stateOf, type RunState } from './state.ts';
+import { kindOf, needsInput, pendingApproval, stateOf, type RunState } from './state.ts';
 import { wireEntry } from './wire-entry.ts';
 import { firstCursor, windowAt } from './window.ts';
 
@@ -115,7 +115,7 @@ async function* frames(follower: Follower, { row, cursor, view, until }: Plan): 
 
 function statusFrame(state: RunState, cursor: string): Frame {
   const pending = pendingApproval(state.requests);
-  const kind = statusKind(state.status);
+  const kind = kindOf(state);
   return {
     type: 'status',
     status: state.status,

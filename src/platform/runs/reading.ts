@@ -7,7 +7,7 @@ import type { Page, PageQuery } from './page.ts';
 import { checkedLimit, runOf, stateNow, type RunsPorts } from './ports.ts';
 import type { ListRuns, LogPage, LogQuery, RunList } from './runs.ts';
 import { summaryOf } from './snapshot-of.ts';
-import { needsInput, pendingApproval } from './state.ts';
+import { needsInput, pendingApproval, rowKindOf } from './state.ts';
 import type { Cursor } from './cursor.ts';
 import { firstCursor, windowAt, type Versions } from './window.ts';
 import { wireEntry } from './wire-entry.ts';
@@ -79,7 +79,9 @@ export async function list(ports: RunsPorts, caller: Caller, query: ListRuns): P
   const last = runs.at(-1);
   const hasMore = rows.length > limit;
   return {
-    runs: runs.map((row) => summaryOf(row, ports.served.nameOf)),
+    runs: await Promise.all(
+      runs.map(async (row) => summaryOf(row, ports.served.nameOf, await rowKindOf(ports.log, row))),
+    ),
     hasMore,
     ...(hasMore && last !== undefined && { nextCursor: ports.cursors.writePlace(bound, last) }),
   };

@@ -1,9 +1,9 @@
 import { isoTime } from '../../base/clock.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import type { RunLimits } from '../../domain/run.ts';
-import { statusKind } from '../../domain/status.ts';
+import type { StatusKind } from '../../domain/status.ts';
 import type { ConversationRow } from '../../kernel/ports.ts';
-import { lastEnd, type RunState } from './state.ts';
+import { kindOf, lastEnd, type RunState } from './state.ts';
 import type { Cost, RunSummary, Snapshot } from './snapshot.ts';
 
 /** Labels that are ours and not the caller's begin with this. */
@@ -20,7 +20,7 @@ export function snapshotOf(state: RunState, { agentName, cost }: SnapshotOptions
   const { conversation } = fold;
   const first = (conversation.turns.at(0) ?? conversation.turn)?.inputs[0] ?? conversation.inbox[0];
   const prompt = first?.text ?? '';
-  const kind = statusKind(status);
+  const kind = kindOf(state);
   const end = lastEnd(fold);
   const answer = kind === 'ended' ? conversation.turns.at(-1)?.output : undefined;
   return {
@@ -59,8 +59,11 @@ export function snapshotOf(state: RunState, { agentName, cost }: SnapshotOptions
   };
 }
 
-export function summaryOf(row: ConversationRow, agentName: (row: ConversationRow) => string): RunSummary {
-  const kind = statusKind(row.status);
+export function summaryOf(
+  row: ConversationRow,
+  agentName: (row: ConversationRow) => string,
+  kind: StatusKind,
+): RunSummary {
   return {
     id: row.id,
     agent: agentName(row),

@@ -3,7 +3,7 @@ import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import { openWaits, type Conversation } from '../../domain/conversation.ts';
 import type { FactPayload } from '../../domain/event.ts';
 import { statusOf } from '../../domain/run.ts';
-import { statusKind, type RunStatus } from '../../domain/status.ts';
+import { RUN_STATUSES, statusKind, type RunStatus, type StatusKind } from '../../domain/status.ts';
 import type { ConversationRow, Log } from '../../kernel/ports.ts';
 import type { Folds, RunFold } from './folds.ts';
 import { openRequestsOf } from './open-requests.ts';
@@ -51,7 +51,10 @@ async function withBelow(log: Log, folds: Folds, row: ConversationRow, fold: Run
 }
 
 /** Every run below this one, oldest first. */
-export async function belowOf(log: Log, { id, root }: ConversationRow): Promise<readonly ConversationRow[]> {
+export async function belowOf(
+  log: Pick<Log, 'list'>,
+  { id, root }: ConversationRow,
+): Promise<readonly ConversationRow[]> {
   const tree = await log.list({ root: root ?? id, limit: MOST_BELOW, archived: 'any' });
   const below = new Set<string>([id]);
   const oldestFirst = [...tree].sort((left, right) => left.createdAt - right.createdAt);
@@ -60,6 +63,25 @@ export async function belowOf(log: Log, { id, root }: ConversationRow): Promise<
     for (const one of oldestFirst) if (one.parent !== undefined && below.has(one.parent.id)) below.add(one.id);
   }
   return oldestFirst.filter((one) => one.id !== id && below.has(one.id));
+}
+
+/** Whom the run waits for: for a person also where one of the runs below it asks. */
+export function kindOf({ status, requests }: Pick<RunState, 'status' | 'requests'>): StatusKind {
+  const kind = statusKind(status);
+  return kind === 'waiting_for_work' && requests.length > 0 ? 'waiting_for_person' : kind;
+}
+
+const OF_PERSONS = RUN_STATUSES.filter((one) => statusKind(one) === 'waiting_for_person');
+
+/** The same for a row alone. Only of a run that waits for those below it are they looked at. */
+export async function rowKindOf(log: Pick<Log, 'list'>, row: ConversationRow): Promise<StatusKind> {
+  const kind = statusKind(row.status);
+  if (row.status !== 'waiting_for_subagents') return kind;
+  const asking =
+    row.parent === undefined
+      ? await log.list({ root: row.id, status: OF_PERSONS, limit: 1, archived: 'any' })
+      : (await belowOf(log, row)).filter((one) => OF_PERSONS.includes(one.status));
+  return asking.length > 0 ? 'waiting_for_person' : kind;
 }
 
 interface Below {
