@@ -8,14 +8,19 @@ import { pages } from '../scripts/docs/pages.ts';
 import { documentedProgram } from '../scripts/docs/cli.ts';
 import { OBSERVATION_CODES, TURN_CODES } from '../scripts/docs/log-codes.ts';
 import { ERROR_CODES } from '../src/base/errors.ts';
-import { isObject } from '../src/base/json.ts';
+import { isObject, parseJson } from '../src/base/json.ts';
+import { FAULTS, scriptSchemas, type ScriptData } from '../src/adapters/models/script.ts';
+import { createScriptedModel } from '../src/adapters/models/scripted.ts';
+import { systemClock } from '../src/base/clock.ts';
 import { EXIT_CODES } from '../src/cli/exit-codes.ts';
 import { facts, PASSING_ABOUT } from '../src/domain/event.ts';
+import type { Message } from '../src/domain/model.ts';
 import { QUESTION_ABOUT } from '../src/kernel/verdict.ts';
 import { builtinGroups } from '../src/platform/builtins.ts';
 import { agentGroup } from '../src/plugins/tools/agent.ts';
 import { bundleJsonSchema } from '../src/platform/bundle-schema.ts';
 import { activeByDefault, shippedPlugins } from '../src/plugins/shipped.ts';
+import { aRequest, collect, ok, said, textOf, used } from './support/streams.ts';
 import { anchorsOf, blocksOf, firstCells, linksOf } from './support/markdown.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -208,6 +213,34 @@ test('every exit code is documented, and no other', () => {
     firstCells(page('cli.md'), 'Exit codes'),
     Object.values(EXIT_CODES).map(({ code }) => String(code)),
   );
+});
+
+test('every key and fault of a script is documented, and no other', () => {
+  const text = page('scripts.md');
+  const told = (heading: string): readonly string[] => bare(firstCells(text, heading));
+  const [, whole, turned] = scriptSchemas.file.options;
+  const { replies, repeat } = whole.shape;
+  const keys = Object.keys({ replies, ...turned.shape, repeat });
+  assert.deepEqual(told('Of a script').toSorted(), keys.toSorted());
+  assert.deepEqual(told('Of a reply'), Object.keys(scriptSchemas.reply.shape));
+  assert.deepEqual(told('Of an action'), Object.keys(scriptSchemas.action.shape));
+  assert.deepEqual(told('Faults'), FAULTS);
+});
+
+test('the script of the docs says what they say', async () => {
+  const [block] = blocksOf(page('scripts.md')).filter(({ language }) => language === 'json');
+  const data = parseJson(block?.text ?? '', 'docs/scripts.md') as ScriptData; // checked when the model is made
+  const model = createScriptedModel(data, { clock: systemClock });
+  const signal = new AbortController().signal;
+  const ask = async (...messages: readonly Message[]) =>
+    collect(await model.call(aRequest({ messages }), { conversationId: 'c1', signal }));
+  const asked = said('The weather in Graz?');
+  const first = await ask(asked);
+  const action = first.find((part) => part.type === 'action');
+  assert.deepEqual([textOf(first), action?.input], ['I look.', '{"place":"Graz"}']);
+  const after = used('weather', { place: 'Graz' }, ok({ celsius: 21 }));
+  assert.equal(textOf(await ask(asked, ...after)), 'In Graz it has 21.0 degrees.');
+  assert.equal(textOf(await ask(said('Good day'))), 'You said: Good day');
 });
 
 test('every link leads somewhere', () => {

@@ -85,6 +85,9 @@ const scriptFile = z.union([
   }),
 ]);
 
+/** What a script that is data may hold, for whoever documents or checks it. */
+export const scriptSchemas = { file: scriptFile, reply, action: scriptedAction };
+
 /** A script as data: a list of replies, or what a JSON script holds. */
 export type ScriptData =
   | readonly Reply[]
