@@ -145,16 +145,16 @@ test('45 Two readers from different cursors agree in the end', async (t) => {
   assert.deepEqual(newest([...page.events, ...(await late)]), expected);
 });
 
-test('46 Delta frames without a final event: closed by the turn’s end', async (t) => {
+test('46 Delta frames without a final event: closed by what stays of them, marked as cut, and the turn’s end', async (t) => {
   const house = await aHouse(t);
   const id = await house.begin(does({ text: 'word '.repeat(50), chunks: 4, paceMs: 50 }));
   const drafted = new Set<string>();
-  const finals = new Set<string>();
+  const told = new Map<string, unknown>();
   let isStopped = false;
   const order: string[] = [];
   for await (const frame of frames(house, house, id, '?deltas=true')) {
     order.push(frame.type);
-    if (frame.type === 'entry') finals.add(frame.entry.id);
+    if (frame.type === 'entry') told.set(frame.entry.id, frame.entry.data);
     if (frame.type !== 'delta') continue;
     drafted.add(frame.id);
     if (isStopped) continue;
@@ -163,7 +163,7 @@ test('46 Delta frames without a final event: closed by the turn’s end', async 
   }
   assert.deepEqual([...drafted], ['t1-i1-text']);
   assert.equal(order.at(-1), 'end');
-  assert.ok(!finals.has('t1-i1-text'));
+  assert.deepEqual(told.get('t1-i1-text'), { final: false, cut: true });
   assert.ok((await truth(house, id)).some(({ role }) => role === 'end'));
 });
 
