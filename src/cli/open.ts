@@ -7,7 +7,7 @@ import { TreadleError } from '../base/errors.ts';
 import { toJson } from '../base/json.ts';
 import type { ConversationRow, Log, Logger } from '../kernel/ports.ts';
 import type { ControlStore } from '../kernel/stores.ts';
-import { CONTROL_FILE, dataFolder, LOG_FILE, makeDataFolder } from '../platform/data-folder.ts';
+import { CONTROL_FILE, dataFolder, isWritable, LOG_FILE, makeDataFolder } from '../platform/data-folder.ts';
 import type { Environment } from '../platform/environment.ts';
 import type { Platform } from '../platform/platform.ts';
 
@@ -23,6 +23,8 @@ export const FIRST_BUNDLE = path.join(import.meta.dirname, '../../agents/exposur
 export interface LogOptions extends CommonOptions {
   /** Nothing is kept. */
   readonly memory?: boolean | undefined;
+  /** Nothing will be stated: a log that cannot be written will do. */
+  readonly reads?: boolean | undefined;
   readonly environment: Environment;
 }
 
@@ -33,7 +35,7 @@ export interface OpenedLog {
 }
 
 /** The log of the data folder. Throws `log_unavailable` and what else opening a log throws. */
-export async function openLog({ memory = false, data, environment }: LogOptions): Promise<OpenedLog> {
+export async function openLog({ memory = false, reads = false, data, environment }: LogOptions): Promise<OpenedLog> {
   if (memory) {
     const { createMemoryLog } = await import('../adapters/stores/memory.ts');
     return { log: createMemoryLog({ clock: systemClock }), file: undefined };
@@ -49,7 +51,9 @@ export async function openLog({ memory = false, data, environment }: LogOptions)
   }
   makeDataFolder(folder);
   const file = path.join(folder, LOG_FILE);
-  const { openSqliteLog } = await import('../adapters/stores/sqlite.ts');
+  const { openSqliteLog, openSqliteLogToRead } = await import('../adapters/stores/sqlite.ts');
+  if (reads && existsSync(file) && !(isWritable(file) && isWritable(folder)))
+    return { log: openSqliteLogToRead({ file, clock: systemClock }), file };
   return { log: await openSqliteLog({ file, clock: systemClock }), file };
 }
 

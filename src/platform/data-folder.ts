@@ -56,7 +56,8 @@ export function makeDataFolder(folder: string): void {
   }
 }
 
-function isWritable(folder: string): boolean {
+/** Whether this process may write the file or the folder. */
+export function isWritable(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);
     return true;

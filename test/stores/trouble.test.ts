@@ -1,9 +1,19 @@
 // What a user meets when the file is not as it should be: one clear error, and nothing that was stated is lost.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { createSqliteLog, openSqliteLog } from '../../src/adapters/stores/sqlite.ts';
@@ -285,4 +295,30 @@ test('a folder that no file system makes is refused at once, and so is one below
   if (process.platform !== 'linux') return;
   for (const folder of ['/proc/treadle', '/proc/treadle/below'])
     await refused(() => makeDataFolder(folder), folder, 'log_unavailable');
+});
+
+test('a copy without write permission is read, and nothing is made beside it', async (t) => {
+  const file = await aLog(t);
+  const folder = path.dirname(file);
+  const before = readdirSync(folder);
+  chmodSync(file, 0o444);
+  chmodSync(folder, 0o555);
+  // Permissions do not bind a superuser: the reading is done by somebody else.
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const script = `
+    import { DatabaseSync } from 'node:sqlite';
+    const { openSqliteLogToRead } = await import(${JSON.stringify(pathToFileURL(path.resolve('src/adapters/stores/sqlite.ts')).href)});
+    const log = openSqliteLogToRead({ file: ${JSON.stringify(file)}, clock: { now: () => 1 } });
+    const [row] = log.list({ limit: 1 });
+    let code;
+    try { await log.rename('c1', 'x'); } catch (problem) { code = problem.code; }
+    console.log(JSON.stringify([row.id, log.read('c1', 0, 9).length, code]));
+    log.close();`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    ...nobody,
+    encoding: 'utf8',
+  });
+  chmodSync(folder, 0o755);
+  assert.deepEqual([stdout.trim(), stderr], ['["c1",3,"log_full"]', '']);
+  assert.deepEqual(readdirSync(folder), before);
 });

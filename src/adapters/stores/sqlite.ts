@@ -7,7 +7,7 @@ import type { AppendResult, Log } from '../../kernel/ports.ts';
 import { busyConversation, placed, unknownConversation } from './fact.ts';
 import { folded } from './listing.ts';
 import { createBlobs } from './sqlite/blobs.ts';
-import { connect, type Synchronous } from './sqlite/connection.ts';
+import { connect, connectToRead, type Synchronous } from './sqlite/connection.ts';
 import { storeError } from './sqlite/errors.ts';
 import { createFactTable } from './sqlite/fact-table.ts';
 import { createNames } from './sqlite/names.ts';
@@ -41,6 +41,11 @@ export interface SqliteLogOptions {
 export async function openSqliteLog(options: SqliteLogOptions): Promise<Log> {
   const { file, synchronous = 'full', busyTimeoutMs = 5000 } = options;
   return createSqliteLog(await connect(file, synchronous, busyTimeoutMs), options);
+}
+
+/** The log in a file that cannot be written: what would state anything is refused with `log_full`. */
+export function openSqliteLogToRead(options: Pick<SqliteLogOptions, 'file' | 'clock'>): Log {
+  return createSqliteLog(connectToRead(options.file), options);
 }
 
 /** The log over a connection that `connect` has made; closing the log closes it. */

@@ -23,7 +23,7 @@ const LIMIT_MAX = 1_000;
 export async function list({ terminal, environment }: Context, options: ListOptions): Promise<Outcome> {
   const limit = options.limit === undefined ? LIMIT : parseLimit(options.limit);
   const status = options.status === undefined ? undefined : parseStatus(options.status);
-  const { log, file = '' } = await openLog({ data: options.data, environment });
+  const { log, file = '' } = await openLog({ data: options.data, reads: true, environment });
   try {
     const rows = await log.list({ limit, status, top: true });
     const print = (lines: readonly string[]): void =>

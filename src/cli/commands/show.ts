@@ -14,7 +14,7 @@ export interface ShowOptions {
 
 /** Prints one run: as a story, as its entries, or as the raw facts. */
 export async function show({ terminal, environment }: Context, named: string, options: ShowOptions): Promise<Outcome> {
-  const { log } = await openLog({ data: options.data, environment });
+  const { log } = await openLog({ data: options.data, reads: true, environment });
   try {
     const row = await findRun(log, named);
     if (options.log === true) {

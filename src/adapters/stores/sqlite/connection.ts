@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TreadleError } from '../../../base/errors.ts';
@@ -39,6 +40,47 @@ export async function connect(
     connection?.close();
     throw storeError(problem, file);
   }
+}
+
+/**
+ * Opens a file that cannot be written, such as a copy on a medium, and leaves everything as it is.
+ *
+ * SQLite wants to write beside a file with a write-ahead log even to read it. Where it may not, and nothing is in that log,
+ * it is told that nobody writes.
+ */
+export function connectToRead(file: string, format: FileFormat = LOG_FORMAT): DatabaseSync {
+  let connection: DatabaseSync | undefined;
+  try {
+    refuseFolder(file);
+    connection = openedToRead(file);
+    refuseStranger(connection, file, format);
+    const version = pragma(connection, 'user_version');
+    if (version === format.migrations.length) return connection;
+    throw new TreadleError('log_version', {
+      place: file,
+      found: `version ${version}, in a file that cannot be written`,
+      wanted: `version ${format.migrations.length}`,
+      hint: 'copy it to where it can be written: an older log is brought up to date there',
+    });
+  } catch (problem) {
+    connection?.close();
+    throw storeError(problem, file);
+  }
+}
+
+function openedToRead(file: string): DatabaseSync {
+  const connection = new DatabaseSync(file, { readOnly: true });
+  try {
+    pragma(connection, 'schema_version');
+    return connection;
+  } catch (problem) {
+    connection.close();
+    const unmerged = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    if (unmerged > 0) throw problem;
+  }
+  const address = pathToFileURL(path.resolve(file));
+  address.searchParams.set('immutable', '1');
+  return new DatabaseSync(address, { readOnly: true });
 }
 
 function refuseFolder(file: string): void {
