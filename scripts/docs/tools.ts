@@ -62,7 +62,57 @@ crash, \`once\` does not.
 A tool of your own is a file beside the bundle that exports what \`defineTool\` makes: [examples/shop](../examples/shop).
 `;
 
-const SKILLS = `**Skills.** A skill is a folder with a \`SKILL.md\` in the Agent Skills format: \`name\` and \`description\` between two
+const SKILLS = `**Named services.** A service holds objects of one kind and has operations on them, a tool each: \`task_object_search\`. An entry
+of \`kind: named_service\` grants them by namespace; \`named_services\` says who provides each, a module or an OpenAPI document:
+
+\`\`\`yaml
+surfaces:
+  as_consumer:
+    agents:
+      main:
+        tools:
+          - name: board
+            kind: named_service
+            namespaces:
+              task: { allowed: [object.search, object.get], tool_traits: { '*': { timeout_ms: 5000 } } }
+              crm: {}
+    named_services:
+      task: { kind: module, module: ./services/task.ts }
+      crm:
+        kind: openapi
+        document: https://crm.example.com/openapi.json
+        operations: { object.get: getContact, object.delete: 'DELETE /contacts/{id}' }
+        auth: { type: bearer, token: '\${CRM_TOKEN}' }
+\`\`\`
+
+- A module exports \`service\`, made with \`defineService\` and \`defineOperation\`. Operations that read by their name, such as
+  \`object.get\`, have the effect \`read\`; those of a document have what HTTP says of their method.
+- The instructions list the services that a user has left. A namespace that is switched off leaves that list and every tool.
+- A document that is wrong stops the bundle. One at an address that cannot be had leaves the service inactive, and is
+  asked for again. Requests never go to private addresses, except to the hosts in \`allow_hosts\`.
+
+**Connected accounts.** \`accounts\` declares where users have accounts, \`tool_claims\` which rights a tool needs there:
+
+\`\`\`yaml
+accounts:
+  slack: { type: oauth2, issuer: https://slack.example.com, client_id: '\${SLACK_ID}', client_secret: '\${SLACK_SECRET}' }
+surfaces:
+  as_consumer:
+    agents:
+      main:
+        tools:
+          - name: slack
+            kind: module
+            module: ./tools/slack.ts
+            tool_claims: { post: { provider: slack, claims: ['chat:write'] } }
+\`\`\`
+
+- A tool that is declared so is handed the account: \`const { token } = await context.account()\`. No other tool is.
+- While the rights are unmet it is inactive, or, with \`claim_policy: ask\`, its first use asks the user to connect the account;
+  the run goes on by itself once that is done. Rights that cannot be read are no rights.
+- Users connect accounts with \`POST /api/v1/accounts/{provider}/connect\`. Tokens are sealed at rest.
+
+**Skills.** A skill is a folder with a \`SKILL.md\` in the Agent Skills format: \`name\` and \`description\` between two
 lines of \`---\`, then instructions. \`skills: { custom_root: skills }\` beside \`tools\` grants those in a folder of the bundle,
 \`skills: { shipped: [writing-bundles] }\` those that come with Treadle.
 
