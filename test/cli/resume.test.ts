@@ -87,7 +87,7 @@ describe('treadle resume', { concurrency: 2 }, () => {
     const file = path.join(cwd, 'effects');
     const child = start(['run', OUTCOMES, `slowly ${file}`], { cwd });
     const end = ended(child);
-    await until(() => existsSync(file));
+    await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
     child.kill('SIGKILL');
     await end;
     // It waits for the dead worker's lease to run out.
@@ -102,7 +102,7 @@ describe('treadle resume', { concurrency: 2 }, () => {
     const file = path.join(cwd, 'effects');
     const driver = start(['run', OUTCOMES, `slowly ${file}`], { cwd });
     t.after(() => driver.kill('SIGKILL'));
-    await until(() => existsSync(file));
+    await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
     const [timed, pressed, said] = await Promise.all([
       treadle(['resume', 'last', '--timeout', '1s'], { cwd }),
       (async () => {
@@ -126,7 +126,7 @@ describe('treadle resume', { concurrency: 2 }, () => {
     const file = path.join(cwd, 'effects');
     const child = start(['run', OUTCOMES, `slowly ${file}`], { cwd });
     const end = ended(child);
-    await until(() => existsSync(file));
+    await until(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
     child.kill('SIGINT');
     setTimeout(() => child.kill('SIGINT'), 2);
     assert.equal((await end).code, 130);

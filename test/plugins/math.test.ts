@@ -83,6 +83,10 @@ test('an expression can reach nothing but numbers', () => {
   for (const expression of attempts) assert.ok(!calculate(expression).ok, expression);
 });
 
+test('a number without a digit is none', () => {
+  assert.deepEqual(calculate('.E0'), { ok: false, problem: '.E0 is not a number.' });
+});
+
 test('any text gives a value or a sentence, soon', () => {
   const piece = fc.constantFrom(
     '1',

@@ -66,7 +66,9 @@ function valueOf(node: jsep.Expression): Decimal {
   const known = node as jsep.CoreExpression; // no plugin of jsep is installed that could make others
   switch (known.type) {
     case 'Literal':
-      if (typeof known.value !== 'number') throw new ExpressionError(`${known.raw} is not a number.`);
+      // The parser takes `.E0` for a number, which has no digit.
+      if (typeof known.value !== 'number' || Number.isNaN(known.value))
+        throw new ExpressionError(`${known.raw} is not a number.`);
       return finite(new Exact(known.raw), known.raw);
     case 'Identifier':
       return constant(known.name);
