@@ -94,5 +94,6 @@ export async function say(page: Page, text: string): Promise<void> {
 /** The answer of the last exchange, once its turn has ended. */
 export async function lastAnswer(page: Page): Promise<string> {
   await page.locator('.turn').last().locator('.turn-foot').waitFor();
-  return page.locator('.turn').last().locator('.answer').innerText();
+  // Its words, also while the list measures it and does not show it yet.
+  return (await page.locator('.turn').last().locator('.answer').textContent()) ?? '';
 }
