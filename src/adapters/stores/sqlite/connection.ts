@@ -94,8 +94,9 @@ function refuseFolder(file: string): void {
 }
 
 function refuseStranger(connection: DatabaseSync, file: string, { applicationId, what }: FileFormat): void {
-  const application = pragma(connection, 'application_id');
-  if (application === applicationId || pragma(connection, 'schema_version') === 0) return;
+  // Whether there are tables is asked first: another process may make them, and its mark with them, between the two.
+  if (pragma(connection, 'schema_version') === 0) return;
+  if (pragma(connection, 'application_id') === applicationId) return;
   throw new TreadleError('log_unavailable', {
     place: file,
     found: 'a database of another program',
