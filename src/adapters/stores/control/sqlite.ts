@@ -1,10 +1,9 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Clock } from '../../../base/clock.ts';
 import { canonicalJson } from '../../../base/json.ts';
-import { TreadleError } from '../../../base/errors.ts';
 import { SCOPES, type ApiKey, type Scope } from '../../../kernel/stores.ts';
 import { connect } from '../sqlite/connection.ts';
-import { storeError } from '../sqlite/errors.ts';
+import { guarded } from '../sqlite/guarded.ts';
 import type { MemoryControlStore } from './memory.ts';
 import { newSecret } from './secret.ts';
 import { placeOf, storedSelection } from './selections.ts';
@@ -25,25 +24,7 @@ export async function openSqliteControlStore({
 }: SqliteControlStoreOptions): Promise<MemoryControlStore> {
   // `normal`: a power cut may undo the last replies that were kept, and what they are replies to is safe by itself.
   const connection = await connect(file, 'normal', busyTimeoutMs, CONTROL_FORMAT);
-  const prepared = new Map<keyof typeof CONTROL_SQL, StatementSync>();
-  const sql = (name: keyof typeof CONTROL_SQL): StatementSync => {
-    let statement = prepared.get(name);
-    if (statement === undefined) prepared.set(name, (statement = connection.prepare(CONTROL_SQL[name])));
-    return statement;
-  };
-  const use = <T>(work: () => T): T => {
-    if (!connection.isOpen)
-      throw new TreadleError('log_unavailable', {
-        place: file,
-        found: 'a file that was closed',
-        wanted: 'an open one',
-      });
-    try {
-      return work();
-    } catch (problem) {
-      throw storeError(problem, file);
-    }
-  };
+  const { sql, use } = guarded(connection, file, CONTROL_SQL);
 
   return {
     add(key) {

@@ -1,12 +1,11 @@
-import type { SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { SQLOutputValue } from 'node:sqlite';
 import type { Clock } from '../../../base/clock.ts';
-import { TreadleError } from '../../../base/errors.ts';
 import { isObject, parseJson } from '../../../base/json.ts';
 import type { Usage } from '../../../domain/usage.ts';
 import { accountOfRun } from '../../../kernel/ledger.ts';
 import { CONTROL_FORMAT } from '../control/sql.ts';
 import { connect } from '../sqlite/connection.ts';
-import { storeError } from '../sqlite/errors.ts';
+import { guarded } from '../sqlite/guarded.ts';
 import {
   charged,
   costOf,
@@ -40,26 +39,7 @@ export async function openSqliteLedger({
 }: SqliteLedgerOptions): Promise<SyncLedger> {
   // `normal`: a power cut may undo the last entries, and with them how far it had counted, so they are counted again.
   const connection = await connect(file, 'normal', busyTimeoutMs, CONTROL_FORMAT);
-  const prepared = new Map<keyof typeof LEDGER_SQL, StatementSync>();
-  const sql = (name: keyof typeof LEDGER_SQL): StatementSync => {
-    let statement = prepared.get(name);
-    if (statement === undefined) prepared.set(name, (statement = connection.prepare(LEDGER_SQL[name])));
-    return statement;
-  };
-
-  function use<T>(work: () => T): T {
-    if (!connection.isOpen)
-      throw new TreadleError('log_unavailable', {
-        place: file,
-        found: 'a file that was closed',
-        wanted: 'an open one',
-      });
-    try {
-      return work();
-    } catch (problem) {
-      throw storeError(problem, file);
-    }
-  }
+  const { sql, use } = guarded(connection, file, LEDGER_SQL);
 
   /** Work in one transaction that no other process can slip into. */
   function alone<T>(work: () => T): T {
