@@ -1,6 +1,6 @@
 import { Menu } from '@base-ui/react/menu';
 import { Ellipsis } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api } from '../api/calls.ts';
 import type { RunSummary } from '../api/types.ts';
@@ -12,6 +12,7 @@ import { Confirm } from '../ui/confirm.tsx';
 export function RunRow({ run, isOpen }: { readonly run: RunSummary; readonly isOpen: boolean }) {
   const [isRenaming, setRenaming] = useState(false);
   const [isRemoving, setRemoving] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
   const [path, go] = useLocation();
   const title = run.title === '' ? 'Untitled' : run.title;
   const rename = (next: string): void => {
@@ -23,6 +24,7 @@ export function RunRow({ run, isOpen }: { readonly run: RunSummary; readonly isO
     <li className="run-row" data-open={isOpen}>
       {isRenaming ? (
         <input
+          ref={field}
           className="run-rename"
           autoFocus
           defaultValue={run.title}
@@ -57,7 +59,8 @@ export function RunRow({ run, isOpen }: { readonly run: RunSummary; readonly isO
         </Menu.Trigger>
         <Menu.Portal>
           <Menu.Positioner sideOffset={4} align="end" className="menu-place">
-            <Menu.Popup className="menu">
+            {/* A menu gives the focus back to its button, which would end the renaming that it began. */}
+            <Menu.Popup className="menu" finalFocus={() => field.current ?? true}>
               <Menu.Item
                 className="menu-item"
                 onClick={() => {
