@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   service_document: 'The document of a service cannot be used.',
   plugin_config: 'A plugin was given a configuration it does not accept.',
   plugin_failed: 'A plugin failed while it was being set up.',
+  package_missing: 'A package that only some use, and that this needs, is not installed.',
   model_unknown_provider: 'A model names a provider that Treadle does not know.',
   model_no_key: 'A model needs an API key that is not set.',
   model_unreachable: 'A model server does not answer.',
