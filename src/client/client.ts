@@ -67,6 +67,16 @@ export interface PageQuery {
   readonly view?: 'all' | 'messages' | undefined;
 }
 
+/** Which part of the spending, and whether each day or month has rows of its own. */
+export interface UsageRange {
+  readonly from?: string;
+  readonly to?: string;
+  readonly per?: 'day' | 'month';
+  readonly user?: string;
+  readonly agent?: string;
+  readonly model?: string;
+}
+
 export interface Client {
   /** Starts a run. Nothing waits: it goes on whether or not anybody reads. */
   create(run: NewRun, options?: ChangeOptions & ReadOptions): Promise<Run>;
@@ -81,10 +91,7 @@ export interface Client {
   facts(id: string): AsyncGenerator<unknown, void>;
   /** What the model saw in one iteration. */
   prompt(id: string, iteration: number, turn?: number): Promise<Prompt>;
-  usage(
-    by: 'user' | 'agent' | 'model' | 'day',
-    range?: { readonly from?: string; readonly to?: string },
-  ): Promise<readonly UsageRow[]>;
+  usage(by: 'user' | 'agent' | 'model' | 'day', range?: UsageRange): Promise<readonly UsageRow[]>;
 }
 
 const CLIENT_OPTIONS: ReadonlySet<string> = new Set<keyof ClientOptions>([
@@ -168,8 +175,9 @@ export function createClient(options: ClientOptions): Client {
       const path = `${RUNS}/${segment(id)}/prompts/${segment(String(iteration))}`;
       return asListed<Prompt>(await transport.send({ method: 'GET', path, query: { turn } }), 'sections');
     },
-    async usage(by, { from, to } = {}) {
-      const body = await transport.send({ method: 'GET', path: '/api/v1/usage', query: { by, from, to } });
+    async usage(by, { from, to, per, user, agent, model } = {}) {
+      const query = { by, from, to, per, user, agent, model };
+      const body = await transport.send({ method: 'GET', path: '/api/v1/usage', query });
       return asListed<{ readonly rows: readonly UsageRow[] }>(body, 'rows').rows;
     },
   };

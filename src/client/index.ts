@@ -7,6 +7,7 @@ export {
   type PageQuery,
   type ReadOptions,
   type RunQuery,
+  type UsageRange,
 } from './client.ts';
 export type { RunEvent } from './events.ts';
 export type { ChangeOptions, Run, RunDecision, SayOptions } from './run.ts';

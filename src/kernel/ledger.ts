@@ -91,8 +91,15 @@ export interface Cost {
 
 export interface LedgerQuery {
   readonly by: 'user' | 'agent' | 'model' | 'day';
+  /** A sum for each day or month of its own, instead of one for all of them. */
+  readonly per?: 'day' | 'month' | undefined;
   readonly tenant: string;
   readonly userId?: string | undefined;
+  /** One agent, as its conversations name it; with `bundles`, only where one of these is what they name as their bundle. */
+  readonly agent?: string | undefined;
+  readonly bundles?: readonly string[] | undefined;
+  /** `provider/model`. */
+  readonly model?: string | undefined;
   /** Days in UTC, both included. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -100,6 +107,10 @@ export interface LedgerQuery {
 
 export interface LedgerRow {
   readonly key: string;
+  /** Of an agent: what its conversations name as their bundle. Agents of two bundles may have one name. */
+  readonly bundle?: string;
+  /** `2026-11-30` or `2026-11`, where each has a sum of its own. */
+  readonly period?: string;
   readonly calls: number;
   readonly failed: number;
   readonly actions: number;
@@ -139,9 +150,11 @@ export interface Ledger {
   /** Lets go of everything that was set aside for a conversation. */
   release(conversationId: string): MaybePromise<void>;
   spent(account: string, period: string): MaybePromise<Spent>;
+  /** What is set aside on an account at the moment. */
+  reserved(account: string): MaybePromise<Spent>;
   /** Of a run and all below it. Undefined where nothing is known of it, or not all. */
   costOf(runId: string): MaybePromise<Cost | undefined>;
-  /** In the order of their keys. */
+  /** In the order of their periods and keys. */
   sum(query: LedgerQuery): MaybePromise<readonly LedgerRow[]>;
   close(): MaybePromise<void>;
 }

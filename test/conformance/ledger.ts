@@ -131,6 +131,40 @@ export function ledgerConformance(name: string, { open, reopen }: LedgerUnderTes
     assert.deepEqual(await keys({ by: 'day', from: '2026-12-01' }), ['2026-12-01 1']);
     assert.deepEqual(await keys({ by: 'day', to: '2026-11-30' }), ['2026-11-30 2']);
   });
+  fact('agents of two bundles with one name are two sums, and each can be asked for', async (ledger) => {
+    await ledger.add(aSpender('c1'), [aCall(1)], { through: 1 });
+    await ledger.add(aSpender('c2', { bundle: 'other' }), [aCall(1), aCall(2)], { through: 2 });
+    const rows = async (query: Partial<Parameters<Ledger['sum']>[0]>) =>
+      (await ledger.sum({ by: 'agent', tenant: 'acme', ...query })).map(
+        ({ key, bundle, calls }) => `${bundle ?? ''} ${key} ${calls}`,
+      );
+    assert.deepEqual(await rows({}), ['app desk 1', 'other desk 2']);
+    assert.deepEqual(await rows({ agent: 'desk', bundles: ['other'] }), ['other desk 2']);
+    assert.deepEqual(await rows({ agent: 'clerk' }), []);
+    assert.deepEqual(await rows({ by: 'user' }), [' ana 3']);
+  });
+  fact('sums can be of each day or month, and of one model', async (ledger) => {
+    const day = 86_400_000;
+    const entries = [aCall(1), aCall(2, { model: 'n' }, NOON + day), aCall(3, {}, NOON + 2 * day)];
+    await ledger.add(aSpender(), entries, { through: 3 });
+    const rows = async (query: Partial<Parameters<Ledger['sum']>[0]>) =>
+      (await ledger.sum({ by: 'model', tenant: 'acme', ...query })).map(
+        ({ key, period, calls }) => `${period ?? ''} ${key} ${calls}`,
+      );
+    assert.deepEqual(await rows({ per: 'day' }), ['2026-11-30 p/m 1', '2026-12-01 p/n 1', '2026-12-02 p/m 1']);
+    assert.deepEqual(await rows({ per: 'month' }), ['2026-11 p/m 1', '2026-12 p/m 1', '2026-12 p/n 1']);
+    assert.deepEqual(await rows({ model: 'p/m' }), [' p/m 2']);
+  });
+  fact('what is set aside can be asked for until it is settled or out of time', async (ledger, clock) => {
+    const cap = { account: accountOfRun('c1'), period: '', tokens: 100 };
+    await ledger.reserve(aReservation('c1', [cap, { ...cap, period: '2026-11' }]));
+    await ledger.reserve(aReservation('c2', [cap], { until: NOON + 1_000, money: '0.25' }));
+    assert.deepEqual(await ledger.reserved(cap.account), { calls: 2, actions: 0, tokens: 20, money: '0.35' });
+    clock.pass(2_000);
+    assert.deepEqual(await ledger.reserved(cap.account), { calls: 1, actions: 0, tokens: 10, money: '0.1' });
+    await ledger.release('c1');
+    assert.equal((await ledger.reserved(cap.account)).calls, 0);
+  });
   fact('a day ends at midnight UTC', async (ledger) => {
     const midnight = Date.parse('2026-12-01T00:00:00Z');
     await ledger.add(aSpender(), [aCall(1, {}, midnight - 1), aCall(2, {}, midnight)], { through: 2 });

@@ -208,6 +208,10 @@ export const agentList = z
 const day = z.iso.date();
 export const usageQuery = z.strictObject({
   by: z.enum(['user', 'agent', 'model', 'day']),
+  per: z.enum(['day', 'month']).optional().meta({ description: 'A row for each day or month of its own.' }),
+  user: z.string().max(200).optional().meta({ description: 'One user’s. Without the scope `admin`, your own.' }),
+  agent: z.string().max(500).optional().meta({ description: 'One agent’s, by its key in rows by agent.' }),
+  model: z.string().max(500).optional().meta({ description: 'One model’s, as `provider/model`.' }),
   from: day.optional().meta({ description: 'A day in UTC, included.' }),
   to: day.optional().meta({ description: 'A day in UTC, included.' }),
 });
@@ -215,7 +219,10 @@ export const usageReply = z
   .object({
     rows: z.array(
       z.object({
-        key: z.string(),
+        key: z
+          .string()
+          .meta({ description: 'Of an agent: its name, and where that is not served its bundle before it.' }),
+        period: z.string().optional().meta({ description: '`2026-11-30` or `2026-11`, as `per` asks.' }),
         calls: z.int(),
         usage: tokens,
         cost: cost.optional().meta({ description: 'Absent when any part of it is unknown.' }),

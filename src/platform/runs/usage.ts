@@ -1,18 +1,29 @@
 import type { Usage } from '../../domain/usage.ts';
 import type { MaybePromise } from '../../base/promise.ts';
+import type { LedgerQuery } from '../../kernel/ledger.ts';
 import type { Cost } from './snapshot.ts';
 
 export type UsageKey = 'user' | 'agent' | 'model' | 'day';
 
 export interface UsageQuery {
   readonly by: UsageKey;
+  /** A row for each day or month of its own. */
+  readonly per?: 'day' | 'month' | undefined;
   /** Days in UTC, `2026-07-31`, both included. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  /** One user's. Whoever is no admin gets their own in any case. */
+  readonly user?: string | undefined;
+  /** One agent's, by the key that rows by agent have. */
+  readonly agent?: string | undefined;
+  /** `provider/model`. */
+  readonly model?: string | undefined;
 }
 
 export interface UsageRow {
+  /** Unique among the rows of a period. An agent's is its name, as `agents` gives it. */
   readonly key: string;
+  readonly period?: string;
   readonly calls: number;
   readonly usage: Usage;
   /** Absent when any part of it is unknown. */
@@ -29,8 +40,5 @@ export interface UsageLedger {
   costOf(runId: string): MaybePromise<Cost | undefined>;
   /** Facts up to `through` are not this run's spending: a fork begins with them. */
   skip(runId: string, through: number): MaybePromise<void>;
-  /** Sums of one tenant, and of one user where given. */
-  sum(
-    query: UsageQuery & { readonly tenant: string; readonly userId?: string | undefined },
-  ): MaybePromise<readonly UsageRow[]>;
+  sum(query: LedgerQuery): MaybePromise<readonly (UsageRow & { readonly bundle?: string })[]>;
 }

@@ -120,22 +120,47 @@ export function costOf(account: Account | undefined): Cost | undefined {
   return { amount: account.cost, currency: 'USD' };
 }
 
-/** Days added up by what is asked for, in the order of the keys. */
-export function summed(days: Iterable<Day>, by: LedgerQuery['by']): readonly LedgerRow[] {
-  const sums = new Map<string, Day>();
+/** What a sum is of, besides the tenant, the user and the days, which a store looks for itself. */
+export type SumQuery = Pick<LedgerQuery, 'by' | 'per' | 'agent' | 'bundles' | 'model'>;
+
+/** Days added up by what is asked for, in the order of their periods and keys. */
+export function summed(days: Iterable<Day>, query: SumQuery): readonly LedgerRow[] {
+  const sums = new Map<string, SumKey & { readonly sum: Day }>();
   for (const day of days) {
-    const key = keyOf(day, by);
-    if (key === undefined) continue;
-    const before = sums.get(key);
-    sums.set(key, before === undefined ? day : together(before, day));
+    const key = keyOf(day, query.by);
+    if (key === undefined || !isWanted(day, query)) continue;
+    const of: SumKey = {
+      key,
+      ...(query.per === undefined ? {} : { period: query.per === 'day' ? day.day : day.day.slice(0, 7) }),
+      ...(query.by === 'agent' ? { bundle: day.bundle } : {}),
+    };
+    const name = `${of.period ?? ''}\n${key}\n${of.bundle ?? ''}`;
+    const before = sums.get(name);
+    sums.set(name, { ...of, sum: before === undefined ? day : together(before.sum, day) });
   }
   return [...sums]
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([key, { calls, failed, actions, usage, unpriced, unreported, cost }]) => {
-      const known: Cost = { amount: cost, currency: 'USD' };
-      const row = { key, calls, failed, actions, usage, knownCost: known, unpriced, unreported };
-      return unpriced + unreported > 0 ? row : { ...row, cost: known };
-    });
+    .map(
+      ([
+        ,
+        {
+          sum: { calls, failed, actions, usage, unpriced, unreported, cost },
+          ...of
+        },
+      ]) => {
+        const known: Cost = { amount: cost, currency: 'USD' };
+        const row = { ...of, calls, failed, actions, usage, knownCost: known, unpriced, unreported };
+        return unpriced + unreported > 0 ? row : { ...row, cost: known };
+      },
+    );
+}
+
+type SumKey = Pick<LedgerRow, 'key' | 'bundle' | 'period'>;
+
+function isWanted(day: Day, { agent, bundles, model }: SumQuery): boolean {
+  if (agent !== undefined && day.agent !== agent) return false;
+  if (bundles?.includes(day.bundle) === false) return false;
+  return model === undefined || `${day.provider}/${day.model}` === model;
 }
 
 function keyOf({ userId, agent, provider, model, day }: Day, by: LedgerQuery['by']): string | undefined {

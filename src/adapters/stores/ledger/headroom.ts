@@ -1,4 +1,11 @@
-import { MEASURES, type Cap, type Measure, type Reservation, type Reserved } from '../../../kernel/ledger.ts';
+import {
+  MEASURES,
+  type Cap,
+  type Measure,
+  type Reservation,
+  type Reserved,
+  type Spent,
+} from '../../../kernel/ledger.ts';
 import { Money } from '../../prices/money.ts';
 import type { Account } from './accounts.ts';
 
@@ -15,6 +22,19 @@ export const nothingSetAside: SetAside = { calls: 0, actions: 0, tokens: 0, nano
 /** Money in billionths, rounded up. Beyond nine million dollars it is all the same. */
 export function nanosOf(money: string): number {
   return Money.min(new Money(money).times(1e9).ceil(), Number.MAX_SAFE_INTEGER).toNumber();
+}
+
+export function setAsideWith(before: SetAside, { calls, actions, tokens, money }: Reservation): SetAside {
+  return {
+    calls: before.calls + calls,
+    actions: before.actions + actions,
+    tokens: before.tokens + tokens,
+    nanos: before.nanos + nanosOf(money),
+  };
+}
+
+export function spentOf({ nanos, ...rest }: SetAside): Spent {
+  return { ...rest, money: new Money(nanos).div(1e9).toFixed() };
 }
 
 /** Whether it fits under all of its caps, given what was spent and what others have set aside. */

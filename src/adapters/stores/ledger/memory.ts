@@ -12,7 +12,7 @@ import {
   type Account,
   type Day,
 } from './accounts.ts';
-import { fits, nanosOf, nothingSetAside, type SetAside } from './headroom.ts';
+import { fits, nothingSetAside, setAsideWith, spentOf, type SetAside } from './headroom.ts';
 
 /** The ledger with every method answering at once. */
 export type SyncLedger = {
@@ -37,13 +37,7 @@ export function createMemoryLedger({ clock }: { readonly clock: Clock }): SyncLe
       if (one.until <= now || isDead) reservations.delete(id);
       else if (id !== except.id) {
         for (const account of new Set(one.caps.map((cap) => cap.account))) {
-          const before = totals.get(account) ?? nothingSetAside;
-          totals.set(account, {
-            calls: before.calls + one.calls,
-            actions: before.actions + one.actions,
-            tokens: before.tokens + one.tokens,
-            nanos: before.nanos + nanosOf(one.money),
-          });
+          totals.set(account, setAsideWith(totals.get(account) ?? nothingSetAside, one));
         }
       }
     }
@@ -89,12 +83,20 @@ export function createMemoryLedger({ clock }: { readonly clock: Clock }): SyncLe
       const { calls, actions, tokens, money } = accounts.get(place(account, period)) ?? emptyAccount;
       return { calls, actions, tokens, money };
     },
+    reserved(account) {
+      const now = clock.now();
+      let held = nothingSetAside;
+      for (const one of reservations.values()) {
+        if (one.until > now && one.caps.some((cap) => cap.account === account)) held = setAsideWith(held, one);
+      }
+      return spentOf(held);
+    },
     costOf: (runId) => costOf(accounts.get(place(`run:${runId}`, ''))),
-    sum({ by, tenant, userId, from = '', to = '\uffff' }) {
+    sum({ tenant, userId, from = '', to = '\uffff', ...query }) {
       const all = [...(days.get(tenant)?.values() ?? [])];
       return summed(
         all.filter((one) => (userId === undefined || one.userId === userId) && from <= one.day && one.day <= to),
-        by,
+        query,
       );
     },
     close: () => undefined,

@@ -74,6 +74,9 @@ export const LEDGER_SQL = {
   aside: `SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(actions), 0) AS actions,
     coalesce(sum(tokens), 0) AS tokens, coalesce(sum(nanos), 0) AS nanos
     FROM reservations WHERE account = ? AND id <> ?`,
+  held: `SELECT coalesce(sum(calls), 0) AS calls, coalesce(sum(actions), 0) AS actions,
+    coalesce(sum(tokens), 0) AS tokens, coalesce(sum(nanos), 0) AS nanos
+    FROM reservations WHERE account = ? AND until > ?`,
   setAside: `INSERT OR REPLACE INTO reservations
     (account, id, conversation, owner, until, calls, actions, tokens, nanos) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   settle: 'DELETE FROM reservations WHERE conversation = ? AND id = ?',

@@ -19,7 +19,7 @@ import {
   type Day,
   type DayKey,
 } from './accounts.ts';
-import { fits, nanosOf, type SetAside } from './headroom.ts';
+import { fits, nanosOf, spentOf, type SetAside } from './headroom.ts';
 import type { SyncLedger } from './memory.ts';
 import { LEDGER_SQL } from './sql.ts';
 
@@ -118,14 +118,15 @@ export async function openSqliteLedger({
         const { calls, actions, tokens, money } = accountAt(account, period) ?? emptyAccount;
         return { calls, actions, tokens, money };
       }),
+    reserved: (account) => use(() => spentOf(setAsideOf(sql('held').get(account, clock.now())))),
     costOf: (runId) => use(() => costOf(accountAt(accountOfRun(runId), ''))),
-    sum: ({ by, tenant, userId, from = '', to = '\uffff' }) =>
+    sum: ({ tenant, userId, from = '', to = '\uffff', ...query }) =>
       use(() =>
         summed(
           sql('days')
             .all(tenant, from, to, userId ?? null)
             .map(dayOf),
-          by,
+          query,
         ),
       ),
     close() {
