@@ -74,6 +74,8 @@ export interface ListQuery {
   /** Only runs that no other run has begun. */
   readonly top?: true | undefined;
   readonly bundles?: readonly string[] | undefined;
+  /** Those that carry this label in their metadata. */
+  readonly label?: { readonly name: string; readonly value: string } | undefined;
 }
 
 /** The right to write, until `until`, for whoever holds this epoch. A later lease has a higher epoch. */

@@ -173,6 +173,14 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
       assert.deepEqual((await log.find('k2'))?.parent, { id: 'k1', action: 't1-1-1' });
     });
 
+    fact('by a label, whatever is in its name', async (log) => {
+      await log.create(aConversation('l1', { metadata: { 'a.b "c"': 'one', other: 'two' } }));
+      await log.create(aConversation('l2', { metadata: { 'a.b "c"': 'two' } }));
+      assert.equal(await idsOf(log, { label: { name: 'a.b "c"', value: 'one' } }), 'l1');
+      assert.equal(await idsOf(log, { label: { name: 'other', value: 'one' } }), '');
+      assert.equal(await idsOf(log, { label: { name: 'toString', value: 'one' } }), '');
+    });
+
     fact('archived ones are left out unless asked for', async (log, clock) => {
       await log.create(aConversation('c2'));
       clock.pass(5);

@@ -62,6 +62,7 @@ test('every route of the run API answers as its table says', async (t) => {
   await ask('archiveRun', id, { body: { archived: false } });
   await ask('listRuns', '', { query: '?status=stopped,completed&archived=any&limit=10&q=write' });
   await ask('readUsage', '', { query: '?by=agent' });
+  await ask('readCaller');
   await ask('removeRun', id);
   // Two that have a test of their own.
   assert.deepEqual([...left], ['followRun', 'deliver']);

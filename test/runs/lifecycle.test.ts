@@ -215,6 +215,31 @@ test('a fork at a message answers it anew, and the first run stays as it is', ()
     assert.deepEqual(texts.slice(0, 4), ['One.', 'First.', 'completed', 'Two.']);
   }));
 
+test('a fork may say something else in place of a message, and is found by its labels', () =>
+  withHost({ script: [{ text: 'First.' }, { text: 'Second.' }, { text: 'Third.' }] }, async ({ host, until }) => {
+    const { run } = await host.runs.create(ana, { prompt: 'One.' });
+    await until(run.id, ({ terminal }) => terminal);
+    await host.runs.say(ana, run.id, { content: 'Two.' });
+    await until(run.id, ({ terminal, turns }) => terminal && turns === 2);
+    const { events } = await host.runs.events(ana, run.id);
+    const [one, two] = events.filter(({ role }) => role === 'user');
+    const metadata = { of: run.id };
+    const made = await host.runs.fork(ana, run.id, { at: two!.id, content: 'Zwei.', metadata });
+    await until(made.run.id, ({ terminal, turns }) => terminal && turns === 2);
+    const texts = (await host.runs.events(ana, made.run.id, { view: 'messages' })).events.map(({ text }) => text);
+    assert.deepEqual(texts.slice(0, 4), ['One.', 'First.', 'completed', 'Zwei.']);
+    const anew = await host.runs.fork(ana, run.id, { at: one!.id, content: 'Eins.' });
+    assert.equal((await until(anew.run.id, ({ terminal }) => terminal)).title, 'Eins.');
+    const { runs } = await host.runs.list(ana, { label: { name: 'of', value: run.id } });
+    assert.deepEqual(
+      runs.map(({ id }) => id),
+      [made.run.id],
+    );
+    for (const at of [undefined, events.at(-1)!.id])
+      await assert.rejects(host.runs.fork(ana, run.id, { at, content: 'x' }), { code: 'invalid_request' });
+    await assert.rejects(host.runs.fork(ana, run.id, { at: one!.id, content: ' ' }), { code: 'input_invalid' });
+  }));
+
 test('a fork is named after the run it comes from, and so it stays', () =>
   withHost({}, async ({ host, until }) => {
     const { run } = await host.runs.create(ana, { prompt: 'One.' });

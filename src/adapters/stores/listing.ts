@@ -15,7 +15,7 @@ export function folded(text: string): string {
 }
 
 export function isListed(row: ConversationRow, query: ListQuery): boolean {
-  const { before, userId, tenant, agent, status, q, archived, parent, root, top, bundles } = query;
+  const { before, userId, tenant, agent, status, q, archived, parent, root, top, bundles, label } = query;
   if (userId !== undefined && row.userId !== userId) return false;
   if (tenant !== undefined && row.tenant !== tenant) return false;
   if (agent !== undefined && row.agent !== agent) return false;
@@ -24,6 +24,7 @@ export function isListed(row: ConversationRow, query: ListQuery): boolean {
   if (top === true && row.parent !== undefined) return false;
   if (status !== undefined && !status.includes(row.status)) return false;
   if (bundles !== undefined && !bundles.includes(row.bundle)) return false;
+  if (label !== undefined && row.metadata?.[label.name] !== label.value) return false;
   if (archived !== 'any' && (row.archivedAt !== undefined) !== (archived === 'only')) return false;
   if (q !== undefined && !folded(row.title).includes(folded(q))) return false;
   return before === undefined || compareRows(before, row) < 0;

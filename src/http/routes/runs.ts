@@ -1,3 +1,4 @@
+import { SCOPES } from '../../kernel/stores.ts';
 import type { Host } from '../../platform/host.ts';
 import type { Handlers } from '../endpoint.ts';
 import { callerName } from '../identify.ts';
@@ -49,6 +50,9 @@ export function runHandlers(
       return undefined;
     },
     listAgents: () => ({ body: { agents: agents() } }),
+    readCaller: (_asked, { caller: { userId, tenant, scopes } }) => ({
+      body: { userId, tenant, scopes: SCOPES.filter((one) => scopes.has(one)) },
+    }),
     readUsage: async ({ query }, { caller }) => ({ body: { rows: await runs.usage(caller, query) } }),
   };
 }

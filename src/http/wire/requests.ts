@@ -30,6 +30,15 @@ export const listRuns = z.strictObject({
   q: z.string().min(1).max(200).optional().meta({ description: 'Part of the title, in any case.' }),
   archived: z.enum(['no', 'only', 'any']).optional(),
   parent: z.string().max(200).optional().meta({ description: 'Runs below this one.' }),
+  label: z
+    .string()
+    .regex(/^[^=]{1,64}=.{0,512}$/s)
+    .transform((text) => {
+      const [name = '', ...value] = text.split('=');
+      return { name, value: value.join('=') };
+    })
+    .optional()
+    .meta({ description: 'Runs with this label in their metadata, as `name=value`.', override: { type: 'string' } }),
   cursor: cursor.optional(),
   limit: count(1, 100).optional(),
 });
@@ -170,6 +179,9 @@ export const resumeRun = z
 export const forkRun = z
   .strictObject({
     at: z.string().max(200).optional().meta({ description: 'The entry after which the copy ends.' }),
+    content: z.string().optional().meta({
+      description: 'Said in place of the message at `at`, which has to be one that begins a turn.',
+    }),
     metadata: metadata.optional(),
   })
   .meta({ id: 'Fork' });
@@ -204,6 +216,15 @@ export const agentList = z
     ),
   })
   .meta({ id: 'AgentList' });
+
+/** Who asks, as the server knows them: what a page offers depends on it. */
+export const caller = z
+  .object({
+    userId: z.string(),
+    tenant: z.string(),
+    scopes: z.array(z.enum(['read', 'run', 'approve', 'admin'])).meta({ description: '`admin` has all the others.' }),
+  })
+  .meta({ id: 'Caller' });
 
 const day = z.iso.date();
 export const usageQuery = z.strictObject({

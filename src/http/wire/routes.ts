@@ -165,7 +165,7 @@ export const runRoutes = {
     mutation: true,
     status: 201,
     reply: snapshot,
-    refuses: [],
+    refuses: ['input_invalid'],
   },
   renameRun: {
     method: 'PATCH',
@@ -209,6 +209,15 @@ export const runRoutes = {
     scope: 'read',
     status: 200,
     reply: requests.agentList,
+    refuses: [],
+  },
+  readCaller: {
+    method: 'GET',
+    path: '/me',
+    about: 'Who you are here, and what your key may do.',
+    scope: 'read',
+    status: 200,
+    reply: requests.caller,
     refuses: [],
   },
   readUsage: {

@@ -59,6 +59,7 @@ export const openRequest = z
     action: z.string().optional(),
     name: z.string().optional(),
     arguments: json.optional().meta({ description: 'Exactly what would run.' }),
+    inputSchema: json.optional().meta({ description: 'JSON Schema of the arguments, which an `edit` has to fit.' }),
     plan: z.array(z.object({ title: z.string(), detail: z.string().optional() })).optional(),
     choices: z.array(z.string()).optional(),
     consent: z

@@ -1,15 +1,16 @@
 import { digest } from '../../base/digest.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { toJson } from '../../base/json.ts';
-import { isResumable } from '../../domain/conversation.ts';
+import { isResumable, type Conversation } from '../../domain/conversation.ts';
 import { fold } from '../../domain/fold.ts';
-import type { Fact } from '../../domain/event.ts';
+import type { Fact, FactPayload } from '../../domain/event.ts';
 import { entriesOf } from '../../domain/timeline.ts';
-import { statusOf } from '../../domain/run.ts';
+import { statusOf, titleOf } from '../../domain/run.ts';
 import type { ConversationMeta, ConversationRow, Log } from '../../kernel/ports.ts';
+import { checkedMessage, type Message } from '../messages.ts';
 import { addOnce, runIdOf } from './begin.ts';
 import type { Caller } from './caller.ts';
-import { post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
+import { bundleOf, post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
 import type { ForkRun, ResumeRun, Runs } from './runs.ts';
 import type { Snapshot } from './snapshot.ts';
 import { belowOf } from './state.ts';
@@ -47,18 +48,30 @@ const FORK_LEASE_MS = 5_000;
  *
  * Nothing in flight is copied: a cut in the middle of a turn is followed by a stop, so that every open action gets its
  * observation and nothing that the first run does is done again. At a message that begins a turn, the copy ends before it
- * and the message is said again: the fork answers it anew.
+ * and the message is said again, or other words in its place: the fork answers them anew.
  */
 export async function fork(ports: RunsPorts, caller: Caller, id: string, options: ForkRun): ReturnType<Runs['fork']> {
   const row = await runOf(ports, caller, 'run', id);
-  const { at, metadata, key } = options;
+  const { at, content, metadata, key } = options;
   const { timeline } = await ports.folds.read(row);
   const entry = at === undefined ? undefined : entriesOf(timeline).find((one) => one.id === at);
   if (at !== undefined && entry === undefined)
     throw new TreadleError('invalid_request', { place: 'at', found: at, wanted: 'the id of an entry of this run' });
   const said = entry?.role === 'user' ? await factAt(ports.log, id, entry.since) : undefined;
   const isOpening = said?.type === 'io.input' && !(await isMidTurn(ports.log, row, entry?.since ?? 0));
+  if (content !== undefined && !isOpening)
+    throw new TreadleError('invalid_request', {
+      place: 'content',
+      found: at === undefined ? 'no `at`' : `${at}, which begins no turn`,
+      wanted: '`at` to be a message that begins a turn',
+    });
   const cut = isOpening ? said.seq - 1 : (entry?.revision ?? timeline.head);
+  const words =
+    content === undefined || said?.type !== 'io.input'
+      ? undefined
+      : await checkedMessage(saying(said.payload, content), bundleOf(ports, row).bus, () =>
+          conversationAt(ports.log, row, cut),
+        );
   const meta: ConversationMeta = {
     id: key === undefined ? ports.ids.next('run') : runIdOf(caller, 'fork', key),
     agent: row.agent,
@@ -70,15 +83,18 @@ export async function fork(ports: RunsPorts, caller: Caller, id: string, options
     ...(metadata !== undefined && { metadata }),
     ...(row.limits !== undefined && { limits: row.limits }),
   };
-  const asked = digest(toJson({ from: id, at, metadata }));
+  const asked = digest(toJson({ from: id, at, content, metadata }));
   const fresh = await addOnce(ports, meta, asked, async (one) => ports.log.fork(one, id, cut));
   // What the copy tells was paid for by the first run. Nothing drives the fork before this is known.
   await ports.ledger?.skip(meta.id, cut);
   const made = await runOf(ports, caller, 'run', meta.id);
-  if (fresh && row.title !== '') await ports.log.rename(meta.id, forkTitle(row.title)); // before anybody drives it
   const { conversation } = await ports.folds.read(made);
+  // With other first words it is named after them, like any conversation.
+  const isAnew = words !== undefined && conversation.turns.length === 0;
+  const title = isAnew ? titleOf(words.text) : forkTitle(row.title);
+  if (fresh && row.title !== '') await ports.log.rename(meta.id, title); // before anybody drives it
   const once = `treadle.fork:${meta.id}`; // a copy of a copy has the other one's key
-  if (isOpening) await post(ports, made, { type: 'io.input', payload: said.payload, key: once });
+  if (isOpening) await post(ports, made, { type: 'io.input', payload: words ?? said.payload, key: once });
   else if (conversation.turn !== undefined)
     await post(ports, made, {
       type: 'cancel.request',
@@ -88,6 +104,16 @@ export async function fork(ports: RunsPorts, caller: Caller, id: string, options
     });
   else if (fresh) await nameStatus(ports, made);
   return { run: await snapshotNow(ports, meta.id), fresh };
+}
+
+/** The same message in other words: what came with it stays. */
+function saying({ attachments, mode, userId }: FactPayload<'io.input'>, text: string): Message {
+  return {
+    text,
+    mode,
+    ...(attachments !== undefined && { attachments }),
+    ...(userId !== undefined && { userId }),
+  };
 }
 
 const LONGEST_TITLE = 200;
@@ -103,8 +129,12 @@ async function factAt(log: Log, id: string, seq: number): Promise<Fact | undefin
 }
 
 /** Whether a turn was open just before this fact. */
-async function isMidTurn(log: Log, { id, agentPath }: ConversationRow, seq: number): Promise<boolean> {
-  return fold(id, agentPath, await log.read(id, 0, seq - 1)).turn !== undefined;
+async function isMidTurn(log: Log, row: ConversationRow, seq: number): Promise<boolean> {
+  return (await conversationAt(log, row, seq - 1)).turn !== undefined;
+}
+
+async function conversationAt(log: Log, { id, agentPath }: ConversationRow, seq: number): Promise<Conversation> {
+  return fold(id, agentPath, await log.read(id, 0, seq));
 }
 
 /** A copy that rests says so in lists, too. */

@@ -1,6 +1,7 @@
 import { isoTime } from '../../base/clock.ts';
 import { digest } from '../../base/digest.ts';
 import { toJson } from '../../base/json.ts';
+import type { EffectiveAgent } from '../../domain/agent.ts';
 import { openRequests, type HeldRequest } from '../../domain/conversation.ts';
 import type { Asked, Entry } from '../../domain/entry.ts';
 import { entryAt, lengthOf, type Timeline } from '../../domain/timeline.ts';
@@ -20,7 +21,7 @@ export function openRequestsOf(meta: ConversationMeta, { conversation, timeline 
   if (turn === undefined) return [];
   const open = openRequests(turn);
   if (open.length === 0) return [];
-  return open.map((request) => openRequest(meta, request, findRequest(timeline, request.request)));
+  return open.map((request) => openRequest(meta, turn.agent, request, findRequest(timeline, request.request)));
 }
 
 /** The newest request of this id, open or not. */
@@ -59,9 +60,16 @@ const DECISIONS: Readonly<Record<OpenRequest['kind'], OpenRequest['decisions']>>
   input: ['reply', 'reject'],
 };
 
-function openRequest(meta: ConversationMeta, request: HeldRequest, found: FoundRequest | undefined): OpenRequest {
+function openRequest(
+  meta: ConversationMeta,
+  agent: EffectiveAgent,
+  request: HeldRequest,
+  found: FoundRequest | undefined,
+): OpenRequest {
   const { kind, question, action, arguments: given, choices, consent, deadline, gate } = request;
   const entry = found?.entry;
+  const name = entry?.role === 'action' ? entry.data.name : undefined;
+  const tool = agent.tools.find((one) => one.name === name);
   return {
     id: request.request,
     kind,
@@ -71,8 +79,9 @@ function openRequest(meta: ConversationMeta, request: HeldRequest, found: FoundR
     digest: requestDigest(request, entry),
     askedAt: isoTime(found?.asked.at ?? meta.createdAt),
     ...(action !== undefined && { action }),
-    ...(entry?.role === 'action' && { name: entry.data.name }),
+    ...(name !== undefined && { name }),
     ...(given !== undefined && { arguments: given }),
+    ...(kind === 'action' && tool !== undefined && { inputSchema: tool.inputSchema }),
     ...(entry?.role === 'plan' && { plan: entry.data.steps }),
     ...(choices !== undefined && { choices }),
     ...(consent !== undefined && { consent }),

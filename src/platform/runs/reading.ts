@@ -58,9 +58,9 @@ function cursorOf(ports: RunsPorts, row: ConversationRow, { cursor, order, view 
 export async function list(ports: RunsPorts, caller: Caller, query: ListRuns): Promise<RunList> {
   permit(caller, 'read');
   const limit = checkedLimit(query.limit, PAGE, MOST_PAGE);
-  const { status, agent, q, archived = 'no', parent, cursor } = query;
+  const { status, agent, q, archived = 'no', parent, label, cursor } = query;
   const userId = caller.scopes.has('admin') ? undefined : caller.userId;
-  const filter = JSON.stringify({ status: status?.toSorted(), agent, q, archived, parent });
+  const filter = JSON.stringify({ status: status?.toSorted(), agent, q, archived, parent, label });
   const bound = ['list', caller.tenant, userId ?? '', filter];
   const named = agent === undefined ? undefined : agentOf(ports, agent);
   const rows = await ports.log.list({
@@ -72,6 +72,7 @@ export async function list(ports: RunsPorts, caller: Caller, query: ListRuns): P
     q,
     // Runs below another one belong to it, and are listed where it is named.
     ...(parent === undefined ? { top: true } : { parent }),
+    label,
     archived: archived === 'no' ? undefined : archived,
     before: cursor === undefined ? undefined : ports.cursors.readPlace(bound, cursor),
   });

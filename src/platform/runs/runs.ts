@@ -82,6 +82,8 @@ export interface ListRuns {
   readonly archived?: 'no' | 'only' | 'any' | undefined;
   /** Runs below this one. */
   readonly parent?: string | undefined;
+  /** Runs with this label in their metadata. */
+  readonly label?: { readonly name: string; readonly value: string } | undefined;
   readonly cursor?: string | undefined;
   /** 1 to 100, 50 when absent. */
   readonly limit?: number | undefined;
@@ -109,6 +111,8 @@ export interface LogPage {
 export interface ForkRun {
   /** Id of the entry after which the copy ends; the whole log when absent. An entry in the middle of a turn ends it there. */
   readonly at?: string | undefined;
+  /** Said in place of the message at `at`, which has to begin a turn. */
+  readonly content?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly key?: string | undefined;
 }
@@ -166,7 +170,7 @@ export interface Runs {
   stop(caller: Caller, id: string): Promise<Snapshot>;
   /** Scope `run`. Opens the turn again that was stopped, or that a limit ended. Throws `nothing_to_resume`. */
   resume(caller: Caller, id: string, options?: ResumeRun): Promise<Snapshot>;
-  /** Scope `run`. A new run whose log begins as a copy. Throws `invalid_request` for an entry that is not there. */
+  /** Scope `run`. A new run whose log begins as a copy. Throws `invalid_request` for an entry that is not there, and `input_invalid`. */
   fork(caller: Caller, id: string, options?: ForkRun): Promise<{ readonly run: Snapshot; readonly fresh: boolean }>;
   /** Scope `run`. Out of the lists, or back into them. */
   archive(caller: Caller, id: string, archived?: boolean): Promise<Snapshot>;

@@ -23,6 +23,8 @@ export interface OpenRequest {
   readonly action?: string;
   readonly name?: string;
   readonly arguments?: Json;
+  /** JSON Schema that the tool's arguments fit: what an edit has to fit, too. */
+  readonly inputSchema?: Json;
   /** The steps of a plan. */
   readonly plan?: readonly { readonly title: string; readonly detail?: string | undefined }[];
   readonly choices?: readonly string[];

@@ -20,7 +20,7 @@ export function created(sql: Statements, meta: ConversationMeta): boolean {
 }
 
 export function listed(sql: Statements, query: ListQuery): ConversationRow[] {
-  const { limit, before, userId, tenant, agent, status, q, archived, parent, root, top, bundles } = query;
+  const { limit, before, userId, tenant, agent, status, q, archived, parent, root, top, bundles, label } = query;
   const from = before ?? { updatedAt: Number.MAX_SAFE_INTEGER, id: '' };
   const name = parent !== undefined ? 'listChildren' : root !== undefined ? 'listTree' : 'list';
   return sql(name)
@@ -31,6 +31,7 @@ export function listed(sql: Statements, query: ListQuery): ConversationRow[] {
       q === undefined ? null : folded(q),
       Math.max(0, limit),
       ...[parent ?? null, root ?? null, top === true ? 1 : null],
+      ...[label?.name ?? null, label?.value ?? null],
     )
     .map(conversationRow);
 }

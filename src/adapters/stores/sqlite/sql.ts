@@ -108,6 +108,7 @@ const LISTED = `minute <= ?1 AND (updated_at, id) < (?2, ?3)
   AND (?8 IS NULL OR bundle IN (SELECT value FROM json_each(?8)))
   AND (?9 IS NULL OR (archived_at IS NULL) = ?9)
   AND (?12 IS NULL OR parent = ?12) AND (?13 IS NULL OR root = ?13) AND (?14 IS NULL OR parent IS NULL)
+  AND (?15 IS NULL OR EXISTS (SELECT 1 FROM json_each(metadata) WHERE json_each.key = ?15 AND json_each.value = ?16))
   AND (?10 IS NULL OR instr(folded(title), ?10) > 0)
   ORDER BY minute DESC, updated_at DESC, id DESC LIMIT ?11`;
 const FACT = 'place, type, v, at, turn, iteration, cause, source, rest, body, blob';
