@@ -127,6 +127,7 @@ for (const name of readdirSync(root)) {
       const prefixes = seen.map(({ request }) =>
         [
           request.instructions,
+          request.gallery ?? '',
           ...request.tools.map((tool) => canonicalJson(toJson(tool))),
           ...request.messages.map(messageText),
         ].join('\n'),

@@ -75,11 +75,16 @@ function expectedRead(
   const section = firstChanged(conversation, request.model, mark, digests);
   if (section === undefined) return mark.tokens;
   const { kind, leastTokens, block } = cacheProfile(request.model);
-  // Where markers are wanted, none stands between tools and instructions.
-  if (section === 'tools' || (section === 'instructions' && kind === 'explicit')) return 0;
+  if (section === 'tools' || (kind === 'explicit' && isHead(section))) return 0;
   const instructions = section === 'instructions' ? 0 : request.instructions.length;
-  const head = roughTokens(instructions + catalogueText(request.tools).length);
+  const lists = isHead(section) ? 0 : (request.gallery?.length ?? 0);
+  const head = roughTokens(catalogueText(request.tools).length + instructions + lists);
   return head < leastTokens ? 0 : Math.min(mark.tokens, Math.floor(head / block) * block);
+}
+
+/** Sections before all messages, which have one marker together where markers are wanted. */
+function isHead(section: CachedSection): boolean {
+  return section === 'tools' || section === 'instructions' || section === 'gallery';
 }
 
 /**
@@ -127,6 +132,7 @@ type Change = NonNullable<FactPayload<'cache.cold'>['change']>;
 const SECTION_IN_WORDS: Readonly<Record<CachedSection, string>> = {
   tools: 'the tools',
   instructions: 'the instructions',
+  gallery: 'the lists of skills and services',
   past: 'the earlier turns',
   turn: 'the messages of this turn',
 };

@@ -37,14 +37,14 @@ export interface Ends {
  * marker. Pure; deterministic; never more than the provider's limit.
  */
 export function allocate(
-  request: Pick<ModelRequest, 'instructions' | 'tools' | 'messages'>,
+  request: Pick<ModelRequest, 'instructions' | 'gallery' | 'tools' | 'messages'>,
   { past, requests }: Ends,
   profile: CacheProfile,
   long = false,
 ): Allocation {
   if (profile.kind !== 'explicit') return { placed: [], left: [] };
-  const { messages } = request;
-  const head = roughTokens(request.instructions.length + catalogueText(request.tools).length);
+  const { messages, instructions, gallery = '', tools } = request;
+  const head = roughTokens(instructions.length + gallery.length + catalogueText(tools).length);
   const sizes = runningSizes(messages);
   const upTo = (count: number): number => head + roughTokens(sizes[count] ?? 0);
   const at = (place: CheckpointPlace, count: number, weight: number): Candidate[] =>

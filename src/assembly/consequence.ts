@@ -19,7 +19,7 @@ export type Realisation =
 export interface Consequence {
   /** `from`: everything from `section` on is cold. `all`: nothing of the prompt is read. */
   readonly kind: 'free' | 'from' | 'all';
-  readonly section?: 'model' | 'tools' | 'instructions' | undefined;
+  readonly section?: 'model' | 'tools' | 'instructions' | 'gallery' | undefined;
   readonly realisation?: Realisation | undefined;
   /** Cached tokens that have to be written anew. */
   readonly tokens: number;
@@ -87,7 +87,8 @@ function firstDifferent(before: EffectiveAgent, after: EffectiveAgent, mark: Cac
   const [model] = after.models;
   if (model !== undefined && (model.provider !== mark.provider || model.model !== mark.model)) return 'model';
   if (catalogue(before) !== catalogue(after)) return 'tools';
-  return before.instructions === after.instructions ? undefined : 'instructions';
+  if (before.instructions !== after.instructions) return 'instructions';
+  return before.gallery === after.gallery ? undefined : 'gallery';
 }
 
 /** Tokens that would still be read: what comes before the first difference, or what another model's cache holds. */
@@ -103,9 +104,10 @@ function keptTokens(
     return own !== undefined && isAlive(own, now) ? own.tokens : 0;
   }
   const { kind, block, leastTokens } = cacheProfile(model);
-  // Where markers are wanted, none stands between tools and instructions.
+  // Where markers are wanted, none stands before the gallery.
   if (section === 'tools' || kind === 'explicit') return 0;
-  const tokens = Math.floor(roughTokens(catalogue(after).length) / block) * block;
+  const instructions = section === 'gallery' ? after.instructions.length : 0;
+  const tokens = Math.floor(roughTokens(catalogue(after).length + instructions) / block) * block;
   return tokens < leastTokens ? 0 : tokens;
 }
 
@@ -118,9 +120,13 @@ function writing(model: Pick<ModelRef, 'provider'>, tokens: number, long: boolea
 function realisationOf(before: EffectiveAgent, after: EffectiveAgent): Realisation | undefined {
   const names = (agent: EffectiveAgent): string => agent.tools.map(({ name }) => name).join();
   if (names(before) === names(after)) return undefined;
-  if (catalogue(before) !== catalogue(after) || before.instructions !== after.instructions) return 'remove';
+  if (catalogue(before) !== catalogue(after) || textOf(before) !== textOf(after)) return 'remove';
   const [model] = after.models;
   return model !== undefined && cacheProfile(model).masks ? 'mask' : 'announce';
+}
+
+function textOf({ instructions, gallery = '' }: EffectiveAgent): string {
+  return instructions + gallery;
 }
 
 const texts = new WeakMap<EffectiveAgent, string>();

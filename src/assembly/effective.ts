@@ -5,7 +5,7 @@ import type { Selection } from '../domain/selection.ts';
 import { DEFAULT_GALLERY_CHARS, SKILLS_GROUP } from '../domain/skill.ts';
 import { applyClaims, type HeldClaims, type UnmetTool } from './claims.ts';
 import type { Frame } from './frame.ts';
-import { instructions } from './instructions.ts';
+import { instructions, joined } from './instructions.ts';
 import { gallery, type Gallery } from './gallery.ts';
 import { narrow, type Narrowed } from './narrow.ts';
 import { roster } from './roster.ts';
@@ -38,6 +38,8 @@ export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, 
   const { tools, unmet } = asksForClaims === true ? { tools: narrowed.tools, unmet: [] } : applied;
   const inactive = [...narrowed.inactive, ...unmet.map(({ name, why }) => ({ name, why }))];
   const accounts = byAccount(applied.unmet);
+  // Apart from the instructions: these lists are others when the user changes them.
+  const lists = joined([narrowed.gallery.text, roster(narrowed.services)]);
   const agent: EffectiveAgent = {
     bundle,
     revision,
@@ -47,9 +49,8 @@ export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, 
       systemPrompt,
       additional,
       tools: definitions(listed),
-      gallery: narrowed.gallery.text,
-      roster: roster(narrowed.services),
     }),
+    ...(lists === '' ? {} : { gallery: lists }),
     tools: definitions(tools),
     ...(listed.length === tools.length ? {} : { listed: definitions(listed) }),
     inactive: inactive.sort((left, right) => (left.name < right.name ? -1 : 1)),

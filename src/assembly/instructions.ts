@@ -9,9 +9,6 @@ export interface InstructionParts {
   readonly additional: string;
   /** For the `json` grammar, which has no other place for them: the grant less the user's selection. */
   readonly tools: readonly ToolDefinition[];
-  /** The lists of skills and of services, which come last: they are others when the user changes them. */
-  readonly gallery?: string | undefined;
-  readonly roster?: string | undefined;
 }
 
 /**
@@ -21,10 +18,14 @@ export interface InstructionParts {
  * would change with them.
  */
 export function instructions(parts: InstructionParts): string {
-  const { grammar, systemPrompt, additional, tools, gallery = '', roster = '' } = parts;
+  const { grammar, systemPrompt, additional, tools } = parts;
   const protocol = grammar === 'json' ? [PROTOCOL, catalogue(tools)] : [];
-  const sections = [systemPrompt, additional, ...protocol, gallery, roster];
-  return sections.map(tidy).filter(Boolean).join('\n\n');
+  return joined([systemPrompt, additional, ...protocol]);
+}
+
+/** Texts one below the other, those that say nothing left out. */
+export function joined(texts: readonly string[]): string {
+  return texts.map(tidy).filter(Boolean).join('\n\n');
 }
 
 /** Describes `decisionOf` of domain/decision.ts to the model: what it refuses has to be said here. */

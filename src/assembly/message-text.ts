@@ -1,5 +1,5 @@
 import { canonicalJson, type Json, type JsonObject } from '../base/json.ts';
-import type { Message } from '../domain/model.ts';
+import type { Message, ModelRequest } from '../domain/model.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 import { observationParts } from './observation.ts';
 
@@ -7,6 +7,12 @@ import { observationParts } from './observation.ts';
 export function catalogueText(tools: readonly ToolDefinition[]): string {
   const shown: JsonObject[] = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   return shown.map((tool) => canonicalJson(tool)).join('\n');
+}
+
+/** Instructions and gallery, which go out as one text. */
+export function systemText({ instructions, gallery }: Pick<ModelRequest, 'instructions' | 'gallery'>): string {
+  if (gallery === undefined) return instructions;
+  return instructions === '' ? gallery : `${instructions}\n\n${gallery}`;
 }
 
 /** One message as one or more lines. */

@@ -7,15 +7,21 @@ import { catalogueText, messageText } from './message-text.ts';
 import { pastOf, type Target } from './transcript.ts';
 
 /** The sections of a prompt that are cached, in the order in which they are on the wire: tools come first there. */
-export const CACHED_SECTIONS = ['tools', 'instructions', 'past', 'turn'] as const;
+export const CACHED_SECTIONS = ['tools', 'instructions', 'gallery', 'past', 'turn'] as const;
 export type CachedSection = (typeof CACHED_SECTIONS)[number];
 
-/** By section, 16 hex digits. `past` is absent in a first turn; `turn` while nobody has touched what it is made of. */
+/** By section, 16 hex digits. Absent: `gallery` and `past` where there are none, `turn` while nobody has touched what it is made of. */
 export type SectionDigests = { readonly [S in CachedSection]?: string };
 
 /** Digests of sections by the very value they were made of: instructions and catalogues change rarely, and are long. */
 const catalogues = new WeakMap<readonly ToolDefinition[], string>();
-const texts = new WeakMap<EffectiveAgent, { readonly text: string; readonly digest: string }>();
+const texts = new WeakMap<EffectiveAgent, Digested>();
+const galleries = new WeakMap<EffectiveAgent, Digested>();
+
+interface Digested {
+  readonly text: string;
+  readonly digest: string;
+}
 
 /** `revised`: a gate has put other messages in. */
 export function sectionDigests(
@@ -27,7 +33,8 @@ export function sectionDigests(
   const past = pastDigest(conversation, request.model, conversation.turns.length);
   return {
     tools: catalogueDigest(request.tools),
-    instructions: textDigest(request.instructions, agent),
+    instructions: textDigest(request.instructions, agent, texts),
+    ...(request.gallery === undefined ? {} : { gallery: textDigest(request.gallery, agent, galleries) }),
     ...(past === undefined ? {} : { past }),
     ...(revised ? { turn: shortDigest(request.messages.map(messageText).join('\n')) } : {}),
   };
@@ -98,11 +105,11 @@ export function pastDigest(conversation: Conversation, target: Target, count: nu
   return digest;
 }
 
-function textDigest(text: string, agent: EffectiveAgent): string {
-  const known = texts.get(agent);
+function textDigest(text: string, agent: EffectiveAgent, digested: WeakMap<EffectiveAgent, Digested>): string {
+  const known = digested.get(agent);
   if (known?.text === text) return known.digest;
   const digest = shortDigest(text);
-  texts.set(agent, { text, digest });
+  digested.set(agent, { text, digest });
   return digest;
 }
 

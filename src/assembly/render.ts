@@ -3,6 +3,7 @@ import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { ModelRequest } from '../domain/model.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 import { catalogueText, messageText } from './message-text.ts';
+import { joined } from './instructions.ts';
 import type { Sections } from './section.ts';
 import { transcript } from './transcript.ts';
 
@@ -21,9 +22,11 @@ export function render(
   { model, announce, toolChoice }: RenderOptions,
 ): ModelRequest {
   const { agent } = turn;
+  const gallery = withPlan(turn);
   return {
     model,
-    instructions: withPlan(turn),
+    instructions: agent.instructions,
+    ...(gallery === undefined ? {} : { gallery }),
     // The json grammar describes its tools in the instructions; the provider is told of none.
     tools: agent.grammar === 'json' ? NO_TOOLS : (agent.listed ?? agent.tools),
     messages: transcript(conversation, model),
@@ -42,11 +45,12 @@ export function allowedOf(agent: EffectiveAgent): readonly string[] {
   return allowed;
 }
 
-/** The instructions, with this turn's plan where the bundle chose to pay for it in cache. */
-function withPlan(turn: Turn): string {
-  const { agent, plan } = turn;
-  if (agent.planning?.placement !== 'system' || typeof plan === 'string') return agent.instructions;
-  return `${agent.instructions}\n\n[PLAN]\n${plan.steps.map((step, index) => `${index + 1}. ${step.title}`).join('\n')}`;
+/** The lists of the agent, with this turn's plan where the bundle chose to pay for it in cache. */
+function withPlan({ agent, plan }: Turn): string | undefined {
+  const { gallery, planning } = agent;
+  if (planning?.placement !== 'system' || typeof plan === 'string') return gallery;
+  const steps = plan.steps.map((step, index) => `${index + 1}. ${step.title}`);
+  return joined([gallery ?? '', ['[PLAN]', ...steps].join('\n')]);
 }
 
 /** A request as sections of plain text, for people: golden files, the inspector, `treadle show`. */
@@ -56,6 +60,7 @@ export function promptSections(request: ModelRequest, conversation: Conversation
     { name: 'protocol', lifetime: 'process', text: '' },
     { name: 'instructions', lifetime: 'bundle', text: request.instructions },
     { name: 'tools', lifetime: 'selection', text: catalogueText(request.tools) },
+    { name: 'gallery', lifetime: 'selection', text: request.gallery ?? '' },
     {
       name: 'past turns',
       lifetime: 'conversation',

@@ -2,7 +2,7 @@ import type { Usage } from '../domain/usage.ts';
 import { inputTokens } from '../domain/usage-sum.ts';
 
 /** In the order of the wire, where tools come first. */
-const WIRE_ORDER = ['tools', 'protocol', 'instructions', 'past turns', 'this turn'];
+const WIRE_ORDER = ['tools', 'protocol', 'instructions', 'gallery', 'past turns', 'this turn'];
 
 /** Tokens are told apart by their share of the bytes, which is not exact. */
 const SLACK = 1.1;

@@ -18,6 +18,7 @@ export type Sections = readonly [
   protocol: Section<'process'>,
   instructions: Section<'bundle'>,
   tools: Section<'selection'>,
+  gallery: Section<'selection'>,
   past: Section<'conversation'>,
   present: Section<'turn'>,
   announce: Section<'iteration'>,

@@ -72,6 +72,8 @@ export const effectiveAgent = z.strictObject({
   grammar: z.enum(['native', 'json']),
   /** The stable, cacheable text: instructions and additional instructions. */
   instructions: z.string(),
+  /** The skills and services that it has, as a list that follows the instructions. None when absent. */
+  gallery: z.string().optional(),
   /** What may be called, in the order of their names. */
   tools: z.array(toolDefinition),
   /**

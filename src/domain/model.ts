@@ -129,12 +129,14 @@ export interface ToolMessageResult {
 /**
  * Everything a model adapter needs for one call.
  *
- * `instructions`, `tools`, then `messages` is the cached order; `announce` comes last, after every cache marker, and is
- * never cached. Ids and tool names are safe for every provider (at most 64 of `A-Za-z0-9_-`).
+ * `instructions`, `tools`, `gallery`, then `messages` is the cached order; `announce` comes last, after every cache marker,
+ * and is never cached. Ids and tool names are safe for every provider (at most 64 of `A-Za-z0-9_-`).
  */
 export interface ModelRequest {
   readonly model: ModelRef;
   readonly instructions: string;
+  /** What follows the instructions in the same message: the lists of skills and services, and a plan that is put there. */
+  readonly gallery?: string | undefined;
   readonly tools: readonly ToolDefinition[];
   readonly messages: readonly Message[];
   readonly announce: string | undefined;

@@ -85,6 +85,7 @@ test('a turn of many parallel actions is still read from the cache', async () =>
 const changes: readonly (readonly [section: string, change: string | undefined, agent: Partial<EffectiveAgent>])[] = [
   ['tools', 'bundle', { tools: [aTool('look', () => 0).definition], revision: 'r2' }],
   ['instructions', 'bundle', { instructions: `${instructions} And quick.`, revision: 'r2' }],
+  ['gallery', 'bundle', { gallery: '# Skills\n\n- public.minutes: Writes minutes.', revision: 'r2' }],
   ['model', 'model', { models: [haiku] }],
 ];
 for (const [section, change, agent] of changes) {

@@ -50,7 +50,7 @@ test('whatever a record says, the roster lists exactly the services that have a 
       assert.ok(narrowed.tools.every((tool) => grant.tools.includes(tool)));
       assert.ok(narrowed.tools.some(({ own }) => own === 'tool_call'));
       const { agent } = effectiveAgentOf(declaredAgent(grant), selection, {});
-      for (const one of namespaces) assert.equal(agent.instructions.includes(`${one}_*`), left.has(one));
+      for (const one of namespaces) assert.equal((agent.gallery ?? '').includes(`${one}_*`), left.has(one));
     }),
   );
 });
@@ -62,7 +62,7 @@ test('what an account has today changes neither the roster nor the catalogue', (
   const [without, having] = [{}, { slack: ['read'] }].map(
     (held) => effectiveAgentOf(declaredAgent(needy), readSelection(undefined).selection, held).agent,
   );
-  assert.equal(without?.instructions, having?.instructions);
+  assert.deepEqual([without?.instructions, without?.gallery], [having?.instructions, having?.gallery]);
   assert.deepEqual(without?.listed, having?.tools);
   assert.deepEqual([without?.tools, without?.unmet], [[], [{ account: 'slack', tools: ['task_read'] }]]);
 });
@@ -155,7 +155,7 @@ models:
       ['calculate', 'skills_load', 'skills_read', 'task_object_get', 'time_now', 'tool_call'],
     );
     assert.deepEqual(agent.unmet, [{ account: 'slack', tools: ['calculate'] }]);
-    assert.match(agent.instructions, /# Skills.*# Services.*task_\*/s);
+    assert.match(agent.gallery ?? '', /# Skills.*# Services.*task_\*/s);
   }
   await bundle.close();
 });

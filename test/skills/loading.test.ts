@@ -72,7 +72,7 @@ test('a file of a skill is read by its path in the skill, and nothing else is', 
 test('a skill that a user switched off is in no list, and cannot be loaded or read', async () => {
   await withSkills(root, files, async (bundle) => {
     const agent = await agentOf(bundle, { skills: ['public.a'] });
-    assert.doesNotMatch(agent.instructions, /public\.a/);
+    assert.doesNotMatch(agent.gallery ?? '', /public\.a/);
     assert.deepEqual(
       agent.skills?.map(({ id }) => id),
       ['public.b'],
@@ -97,7 +97,7 @@ test('the tools that read skills are there with the first skill, and cannot be s
     ]);
     const none = await agentOf(bundle, { skills: ['public.a', 'public.b'] });
     assert.deepEqual(names(none), ['calculate']);
-    assert.doesNotMatch(none.instructions, /Skills/);
+    assert.doesNotMatch(none.gallery ?? '', /Skills/);
   });
 });
 
@@ -138,8 +138,8 @@ test('a list without room is marked, searched, and every skill of it loads', asy
   );
   await withSkills(yaml('{custom_root: skills, gallery_chars: 800}'), all, async (bundle) => {
     const agent = await agentOf(bundle);
-    assert.match(agent.instructions, /- and \d+ more: find them with skills_search$/);
-    assert.ok(agent.instructions.length < 1_200);
+    assert.match(agent.gallery ?? '', /- and \d+ more: find them with skills_search$/);
+    assert.ok((agent.gallery?.length ?? 0) < 1_200);
     assert.ok(names(agent).includes('skills_search'));
     const found = (await use(bundle, agent, 'skills_search', { words: 's19' })) as { skills: { skill: string }[] };
     assert.equal(found.skills[0]?.skill, 'public.s19');
@@ -155,7 +155,7 @@ test('a list without room is marked, searched, and every skill of it loads', asy
 test('a list with room is whole, and nothing searches it', async () => {
   await withSkills(root, files, async (bundle) => {
     const agent = await agentOf(bundle);
-    assert.match(agent.instructions, /- public\.a: About a\.\n- public\.b: About b\.$/);
+    assert.match(agent.gallery ?? '', /- public\.a: About a\.\n- public\.b: About b\.$/);
     assert.ok(!names(agent).includes('skills_search'));
   });
 });

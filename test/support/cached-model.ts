@@ -46,12 +46,14 @@ export function cachedModels(script: Script, clock: Clock): CachedModels {
 }
 
 /** The prompt as blocks of text, in the order of the wire: tools, instructions, then what the messages hold. */
-function blocksOf({ tools, instructions, messages }: ModelRequest): {
+function blocksOf({ tools, instructions, gallery = '', messages }: ModelRequest): {
   readonly texts: string[];
   readonly ends: number[];
 } {
   const texts = [
-    JSON.stringify(tools.map(({ name, description, inputSchema }) => [name, description, inputSchema])) + instructions,
+    JSON.stringify(tools.map(({ name, description, inputSchema }) => [name, description, inputSchema])) +
+      instructions +
+      gallery,
   ];
   const ends: number[] = [];
   for (const message of messages) {

@@ -9,6 +9,7 @@ import type {
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { isObject, toJson, type JsonObject } from '../../base/json.ts';
+import { systemText } from '../../assembly/message-text.ts';
 import { observationParts } from '../../assembly/observation.ts';
 import type { FilePart, Part } from '../../domain/content.ts';
 import { isBlank } from '../../base/text.ts';
@@ -45,8 +46,9 @@ export function toPrompt(request: ModelRequest, dialect: Dialect): LanguageModel
     if (!isBlank(announce)) messages.push(userText(announce));
     else if (messages.at(-1)?.role === 'assistant') messages.push(userText('(Go on.)'));
   }
-  if (isBlank(request.instructions)) return messages;
-  const system: LanguageModelV4Message = { role: 'system', content: request.instructions.toWellFormed() };
+  const text = systemText(request);
+  if (isBlank(text)) return messages;
+  const system: LanguageModelV4Message = { role: 'system', content: text.toWellFormed() };
   const marker = markers.get(-1);
   return [marker === undefined ? system : withMarker(system, marker), ...messages];
 }
@@ -66,7 +68,7 @@ const NO_MARKERS: ReadonlyMap<number, Marker> = new Map();
 
 /** The marker of the place before all messages, for the last tool, where there are no instructions that could have it. */
 export function toolMarker(request: ModelRequest, dialect: Dialect): Marker | undefined {
-  return isBlank(request.instructions) ? markersOf(request, dialect).get(-1) : undefined;
+  return isBlank(systemText(request)) ? markersOf(request, dialect).get(-1) : undefined;
 }
 
 /** The provider's package puts it on the message's last block. */

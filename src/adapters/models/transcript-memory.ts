@@ -1,3 +1,4 @@
+import { systemText } from '../../assembly/message-text.ts';
 import { observationText } from '../../assembly/observation.ts';
 import type { Message, ModelRequest } from '../../domain/model.ts';
 import type { Part } from '../../domain/content.ts';
@@ -40,7 +41,9 @@ export class TranscriptMemory {
   readonly #byConversation = new Map<string, Remembered>();
   readonly #toolCharacters = new WeakMap<readonly ToolDefinition[], number>();
 
-  see(conversationId: string, { instructions, tools, messages, announce }: ModelRequest): TranscriptCounts {
+  see(conversationId: string, request: ModelRequest): TranscriptCounts {
+    const { tools, messages, announce } = request;
+    const instructions = systemText(request);
     const before = this.#byConversation.get(conversationId);
     const grew = before !== undefined && before.length > 0 && messages[before.length - 1] === before.last;
     let characters = grew ? before.characters : 0;

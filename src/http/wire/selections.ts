@@ -17,7 +17,7 @@ const money = z.string().meta({ description: 'US dollars, decimal.' });
 export const consequence = z
   .object({
     kind: z.enum(['free', 'from', 'all']).meta({ description: 'How much of the prompt is not read from the cache.' }),
-    section: z.enum(['model', 'tools', 'instructions']).optional(),
+    section: z.enum(['model', 'tools', 'instructions', 'gallery']).optional(),
     realisation: z.enum(['mask', 'announce', 'remove']).optional(),
     tokens: z.int().meta({ description: 'Cached tokens that have to be written anew.' }),
     money: z

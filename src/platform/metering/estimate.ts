@@ -1,4 +1,5 @@
 import { utf8Length } from '../../base/text.ts';
+import { systemText } from '../../assembly/message-text.ts';
 import type { Part } from '../../domain/content.ts';
 import type { Message, ModelRequest } from '../../domain/model.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
@@ -29,7 +30,7 @@ export function promptTokens(request: ModelRequest, known: number): number {
     catalogue = tokensOf(JSON.stringify(request.tools));
     catalogues.set(request.tools, catalogue);
   }
-  return tokens + catalogue + tokensOf(request.instructions);
+  return tokens + catalogue + tokensOf(systemText(request));
 }
 
 function lastAnswer(all: readonly Message[]): number {

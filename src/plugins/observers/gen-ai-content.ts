@@ -2,16 +2,18 @@ import type { Part } from '../../domain/content.ts';
 import type { Block, Message, ModelRequest } from '../../domain/model.ts';
 import type { Observation } from '../../domain/tool.ts';
 import { head, utf8Length } from '../../base/text.ts';
+import { systemText } from '../../assembly/message-text.ts';
 
 /** Bytes of one content attribute. What does not fit is cut, and then it is no longer JSON. */
 const LONGEST_BYTES = 65_536;
 
 /** `gen_ai.input.messages` and `gen_ai.system_instructions`: only where an operator wants to read along. */
-export function requestContent({ instructions, messages, announce }: ModelRequest): Readonly<Record<string, string>> {
+export function requestContent(request: ModelRequest): Readonly<Record<string, string>> {
+  const { messages, announce } = request;
   const said = messages.map(messageOf);
   const all = announce === undefined ? said : [...said, { role: 'user', parts: [text(announce)] }];
   return {
-    'gen_ai.system_instructions': written([text(instructions)]),
+    'gen_ai.system_instructions': written([text(systemText(request))]),
     'gen_ai.input.messages': written(all),
   };
 }
