@@ -1,4 +1,5 @@
 // docs/plugins.md, made of the plugins: each is installed on a bus that nobody uses, and its manifest is read.
+import { stringify } from 'yaml';
 import { z } from 'zod';
 import { systemClock } from '../../src/base/clock.ts';
 import { isObject, type Json, type JsonObject } from '../../src/base/json.ts';
@@ -16,8 +17,19 @@ export function renderPluginsDoc(): string {
 function renderPlugin(plugin: Plugin): string {
   const schema = z.toJSONSchema(plugin.config, { io: 'input', unrepresentable: 'any' }) as JsonObject; // the same values
   const active = activeByDefault.has(plugin.id) ? 'Always active.' : 'Active when a bundle names it.';
-  return `## ${plugin.id}\n\n${plugin.about} ${active}\n\n${registered(manifestOf(plugin, schema))}\n${configTable(schema)}`;
+  const parts = [`## ${plugin.id}`, `${plugin.about} ${active}`, registered(manifestOf(plugin, schema)).trimEnd()];
+  return [...parts, ...exampleOf(plugin), configTable(schema)].filter((part) => part !== '').join('\n\n');
 }
+
+/** As a bundle writes it. */
+function exampleOf({ id, example }: Plugin): readonly string[] {
+  if (example === undefined) return [];
+  const active = activeByDefault.has(id) ? {} : { active: [id] };
+  return [`\`\`\`yaml\n${stringify({ plugins: { ...active, [id]: example } }, YAML_STYLE).trimEnd()}\n\`\`\``];
+}
+
+/** Short lists and mappings on one line, as people write them. */
+const YAML_STYLE = { lineWidth: 100, collectionStyle: 'any', flowCollectionPadding: true } as const;
 
 function registered({ gates, listens, answers, announces }: Manifest): string {
   const rows: (readonly [string, readonly string[]])[] = [
@@ -40,7 +52,7 @@ function manifestOf(plugin: Plugin, schema: JsonObject): Manifest {
     throw new Error('nothing is stated while a plugin is set up');
   };
   const bus = createBus({ clock: systemClock, logger: silent, record });
-  return install(plugin, sample(schema), { bus, clock: systemClock, logger: silent }).manifest;
+  return install(plugin, plugin.example ?? sample(schema), { bus, clock: systemClock, logger: silent }).manifest;
 }
 
 /** Some value that the schema lets through. */
@@ -49,6 +61,8 @@ function sample(schema: unknown): Json {
   const members = schema['anyOf'] ?? schema['oneOf'];
   const first: unknown = Array.isArray(members) ? members[0] : undefined;
   if (first !== undefined) return sample(first);
+  if (Array.isArray(schema['enum'])) return sample({ const: schema['enum'][0] as Json }); // JSON Schema has JSON there
+  if (schema['const'] !== undefined) return schema['const'] as Json; // as above
   switch (schema['type']) {
     case 'object': {
       const properties = isObject(schema['properties']) ? schema['properties'] : {};

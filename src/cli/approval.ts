@@ -1,5 +1,6 @@
 import { TreadleError } from '../base/errors.ts';
 import { tryParseJson, type Json } from '../base/json.ts';
+import type { StandingScope } from '../domain/allowance.ts';
 import { openRequests, type Conversation, type HeldRequest, type Turn } from '../domain/conversation.ts';
 import type { Answer, Conversations } from '../platform/conversations.ts';
 import type { Screen } from './screen.ts';
@@ -27,13 +28,23 @@ export interface Question {
   readonly name?: string | undefined;
   readonly arguments?: Json | undefined;
   readonly gate?: string | undefined;
+  /** How far a yes may reach, and what it is then a yes to. */
+  readonly allowance?: { readonly scopes: readonly StandingScope[]; readonly about: string } | undefined;
 }
 
 export function questionOf(request: HeldRequest, turn: Turn): Question {
   const action = turn.current?.actions.find((one) => one.action.id === request.action)?.action;
-  const { kind, question, choices, gate } = request;
+  const { kind, question, choices, gate, allowance } = request;
   // What the answer binds to: what would run, after every gate.
-  return { kind, question, choices, gate, name: action?.name, arguments: request.arguments ?? action?.arguments };
+  return {
+    kind,
+    question,
+    choices,
+    gate,
+    allowance,
+    name: action?.name,
+    arguments: request.arguments ?? action?.arguments,
+  };
 }
 
 /**
@@ -110,7 +121,9 @@ export function questionLines(request: Question, { colors, columns }: Pick<Perso
 async function askApproval(request: Question, person: Person): Promise<Words | undefined> {
   const isPlan = request.kind === 'plan';
   const { colors } = person;
-  const keys = isPlan ? 'y/N' : 'y/N/e';
+  const { scopes = [], about = '' } = request.allowance ?? {};
+  const further = scopes.map((scope) => FURTHER[scope]);
+  const keys = ['y', ...further.map(({ key }) => key), 'N', ...(isPlan ? [] : ['e'])].join('/');
   const prompt = `  ${colors.yellow('allow?')} ${colors.dim(`[${keys}]`)} `;
   say(
     person,
@@ -118,6 +131,7 @@ async function askApproval(request: Question, person: Person): Promise<Words | u
       ? 'y goes on · n rejects it, as Enter does'
       : 'y lets it run · n refuses, as Enter does · e changes the arguments',
   );
+  if (further.length > 0) say(person, `${about}: ${further.map(({ key, means }) => `${key} ${means}`).join(' · ')}`);
   for (;;) {
     const typed = await person.ask(prompt);
     if (typed === undefined) return undefined;
@@ -127,6 +141,12 @@ async function askApproval(request: Question, person: Person): Promise<Words | u
       case 'yes':
         if (rest === '') return { decision: 'allow' };
         break; // “yes, but …” is no clear yes
+      case 'c':
+      case 'a': {
+        const allow = scopes.find((scope) => FURTHER[scope].key === word.toLowerCase());
+        if (rest === '' && allow !== undefined) return { decision: 'allow', allow };
+        break;
+      }
       case '':
       case 'n':
       case 'no': {
@@ -154,6 +174,12 @@ async function askApproval(request: Question, person: Person): Promise<Words | u
     );
   }
 }
+
+/** What a person types for a yes that reaches further. */
+const FURTHER: Readonly<Record<StandingScope, { readonly key: string; readonly means: string }>> = {
+  conversation: { key: 'c', means: 'allows it in this conversation' },
+  always: { key: 'a', means: 'allows it always' },
+};
 
 /** JSON until it is some, or nothing for a change of mind. */
 async function askEdit(draft: string, person: Person): Promise<{ readonly value: Json } | 'unchanged' | undefined> {

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { toJson } from '../base/json.ts';
-import type { ConversationRow, Log, Logger } from '../kernel/ports.ts';
+import type { AllowanceStore, ConversationRow, Log, Logger } from '../kernel/ports.ts';
 import type { ControlStore } from '../kernel/stores.ts';
 import { CONTROL_FILE, dataFolder, isWritable, LOG_FILE, makeDataFolder } from '../platform/data-folder.ts';
 import type { Environment } from '../platform/environment.ts';
@@ -74,8 +74,16 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
     const logger = debug === true ? { logger: stderrLogger } : {};
     control = await openChoices(file);
     const kept = control === undefined ? {} : await keptIn(control, environment);
+    const allowances = control ?? (file === undefined ? undefined : allowancesBeside(file, (made) => (control = made)));
     // The whole path: a run may be resumed from another directory.
-    const platform = await createPlatform({ bundle: path.resolve(bundle), environment, log, ...logger, ...kept });
+    const platform = await createPlatform({
+      bundle: path.resolve(bundle),
+      environment,
+      log,
+      ...logger,
+      ...kept,
+      allowances,
+    });
     const close = async (options?: Parameters<Platform['close']>[0]): Promise<void> => {
       await platform.close(options);
       await control?.close();
@@ -99,6 +107,23 @@ async function openChoices(logFile: string | undefined): Promise<ControlStore | 
   if (file === undefined || !existsSync(file)) return undefined;
   const { openSqliteControlStore } = await import('../adapters/stores/control/sqlite.ts');
   return openSqliteControlStore({ file, clock: systemClock });
+}
+
+/** The same place before there is one: it is made with the first yes for always. */
+function allowancesBeside(logFile: string, onMade: (control: ControlStore) => void): AllowanceStore {
+  let opened: Promise<ControlStore> | undefined;
+  const open = async (): Promise<ControlStore> => {
+    const { openSqliteControlStore } = await import('../adapters/stores/control/sqlite.ts');
+    const file = path.join(path.dirname(logFile), CONTROL_FILE);
+    const control = await openSqliteControlStore({ file, clock: systemClock });
+    onMade(control);
+    return control;
+  };
+  return {
+    addAllowance: async (owner, given) => (await (opened ??= open())).addAllowance(owner, given),
+    allowancesOf: async (owner) => (opened === undefined ? [] : (await opened).allowancesOf(owner)),
+    revokeAllowance: async (owner, id, at) => (await (opened ??= open())).revokeAllowance(owner, id, at),
+  };
 }
 
 const PAGE = 200;

@@ -8,8 +8,9 @@ import type { StoryOptions } from './story.ts';
 import { quoted } from './waiting.ts';
 import { harmless } from './text.ts';
 
-export function asQuestion({ kind, question, choices, name, arguments: given, gate }: RunRequest): Question {
-  return { kind, question, choices, name, gate, ...(given !== undefined && { arguments: toJson(given) }) };
+export function asQuestion(request: RunRequest): Question {
+  const { kind, question, choices, name, arguments: given, gate, allowance } = request;
+  return { kind, question, choices, name, gate, allowance, ...(given !== undefined && { arguments: toJson(given) }) };
 }
 
 /** What a run on a server waits for, and the commands that answer it. */
@@ -18,7 +19,7 @@ export function requestLines(
   { id: runId }: Pick<Snapshot, 'id'>,
   { colors, columns }: StoryOptions,
 ): string[] {
-  const { id, kind, run, agentPath, expiresAt, choices, decisions } = request;
+  const { id, kind, run, agentPath, expiresAt, choices, decisions, allowance } = request;
   const command = `${commandName()} runs`;
   const target = `${shortId(runId)} ${quoted(id)}`;
   const from = run === runId ? [] : [`    asked by ${harmless(agentPath)} in ${shortId(run)}`];
@@ -28,6 +29,7 @@ export function requestLines(
       ? [`${command} reply ${target} ${quoted(harmless(choices?.[0] ?? 'your answer'))}`]
       : [
           `${command} approve ${target}`,
+          ...(allowance?.scopes ?? []).map((scope) => `${command} approve ${target} --allow ${scope}`),
           `${command} reject ${target} --note "why not"`,
           ...(decisions.includes('edit') ? [`${command} edit ${target} '{…}'`] : []),
         ];

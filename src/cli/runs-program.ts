@@ -1,6 +1,14 @@
 import { Option, type Command } from 'commander';
+import { ALLOW_SCOPES } from '../domain/allowance.ts';
+import type { AllowanceOptions } from './commands/allowances.ts';
 import type { InspectOptions } from './commands/inspect.ts';
-import type { AnswerOptions, RunsListOptions, RunsStartOptions, UsageOptions } from './commands/runs.ts';
+import type {
+  AnswerOptions,
+  ApproveOptions,
+  RunsListOptions,
+  RunsStartOptions,
+  UsageOptions,
+} from './commands/runs.ts';
 import type { WatchOptions } from './commands/runs-watch.ts';
 import type { Context } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
@@ -58,7 +66,12 @@ export function addRuns(program: Command, context: Context, finish: (outcome: Ou
     });
   add('approve <run> [request]', 'let an action run, or a plan go on; the request may be left out where one is open')
     .option('--note <words>', 'a remark, which the agent reads')
-    .action(async (run: string, request: string | undefined, options: AnswerOptions) =>
+    .addOption(
+      new Option('--allow <scope>', 'how far the yes reaches, where the request offers it (default: once)').choices(
+        ALLOW_SCOPES,
+      ),
+    )
+    .action(async (run: string, request: string | undefined, options: ApproveOptions) =>
       finish(await (await load()).approveRun(context, run, request, options)),
     );
   add('reject <run> [request]', 'refuse it; the run goes on without')
@@ -111,6 +124,8 @@ export function addRuns(program: Command, context: Context, finish: (outcome: Ou
     .option('--to <day>', 'a day in UTC, included')
     .action(async (options: UsageOptions) => finish(await (await load()).showUsage(context, options)));
 
+  addAllowances(program, context, finish);
+
   withServer(
     program
       .command('inspect [run]')
@@ -124,6 +139,34 @@ export function addRuns(program: Command, context: Context, finish: (outcome: Ou
     const { inspect } = await import('./commands/inspect.ts');
     finish(await inspect(context, run, options));
   });
+}
+
+const ALLOWANCE_EXAMPLES = `
+Examples
+  $ treadle allowances list
+  $ treadle allowances list --run last
+  $ treadle allowances revoke allow_0f3a9c1d2b4e5f60`;
+
+function addAllowances(program: Command, context: Context, finish: (outcome: Outcome) => void): void {
+  const load = () => import('./commands/allowances.ts');
+  const allowances = program
+    .command('allowances')
+    .description('what you have allowed for more than one action: see it, and take it back')
+    .addHelpText('after', ALLOWANCE_EXAMPLES);
+  withServer(
+    allowances
+      .command('list')
+      .description('list what is allowed for always, the newest first')
+      .option('--run <run>', 'also what was allowed for this run alone'),
+  ).action(async (options: AllowanceOptions) => finish(await (await load()).listAllowances(context, options)));
+  withServer(
+    allowances
+      .command('revoke <id>')
+      .description('take it back: the next such action asks again')
+      .option('--run <run>', 'the run that it was allowed for, where it was for one alone'),
+  ).action(async (id: string, options: AllowanceOptions) =>
+    finish(await (await load()).revokeAllowance(context, id, options)),
+  );
 }
 
 function withServer(command: Command): Command {

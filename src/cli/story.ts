@@ -163,6 +163,7 @@ function action(data: ActionData, options: StoryOptions): string[] {
   );
   for (const verdict of verdicts) lines.push(...note(judged(verdict), options));
   for (const request of requests) lines.push(...asked(request, options));
+  if (data.allowedBy !== undefined) lines.push(...note(`allowed before: ${data.allowedBy.join(', ')}`, options));
   const result =
     observation === undefined
       ? data.state === 'waiting'
@@ -196,7 +197,8 @@ function asked({ kind, question, at, answer, answeredAt, cancelled }: Asked, opt
   const after = answeredAt === undefined ? '' : ` after ${duration(Math.max(0, answeredAt - at))}`;
   const words = answer.text ?? answer.note;
   const said = words === undefined ? '' : `: ${words}`;
-  return [...lines, ...note(`${DECIDED[answer.decision]} by ${who(answer.by)}${after}${said}`, options)];
+  const reach = answer.allow === undefined ? '' : REACH[answer.allow];
+  return [...lines, ...note(`${DECIDED[answer.decision]}${reach} by ${who(answer.by)}${after}${said}`, options)];
 }
 
 const DECIDED = {
@@ -205,6 +207,8 @@ const DECIDED = {
   edit: 'allowed with other arguments',
   reply: 'answered',
 } as const;
+
+const REACH = { once: '', conversation: ' in this conversation', always: ' always' } as const;
 
 function note(text: string, { colors, columns }: StoryOptions): string[] {
   return wrap(harmless(text), { columns, first: '    ', rest: '      ' }).map((line) => colors.dim(line));

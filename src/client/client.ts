@@ -5,7 +5,7 @@ import { ClientError } from './client-error.ts';
 import { createRun, RUNS, type ChangeOptions, type Run } from './run.ts';
 import { asListed, asPage, asSnapshot } from './shapes.ts';
 import { createTransport, type Fetch } from './transport.ts';
-import type { Attachment, Page, Prompt, RunLimits, RunList, Snapshot, UsageRow } from './types.ts';
+import type { Allowance, Attachment, Page, Prompt, RunLimits, RunList, Snapshot, UsageRow } from './types.ts';
 
 export interface ClientOptions {
   /** Where the server is, such as `https://treadle.example`. Plain HTTP is taken for this machine only. */
@@ -91,6 +91,10 @@ export interface Client {
   facts(id: string): AsyncGenerator<unknown, void>;
   /** What the model saw in one iteration. */
   prompt(id: string, iteration: number, turn?: number): Promise<Prompt>;
+  /** What you have allowed for always, the newest first; with a run, also what was allowed for that one. */
+  allowances(run?: string): Promise<readonly Allowance[]>;
+  /** Takes one back. One that was allowed for a run alone is named with that run. */
+  revokeAllowance(id: string, run?: string, options?: ChangeOptions): Promise<void>;
   usage(by: 'user' | 'agent' | 'model' | 'day', range?: UsageRange): Promise<readonly UsageRow[]>;
 }
 
@@ -112,6 +116,7 @@ const READ_OPTIONS: ReadonlySet<string> = new Set<keyof ReadOptions>([
 ]);
 const CREATE_OPTIONS: ReadonlySet<string> = new Set([...READ_OPTIONS, 'idempotencyKey', 'signal']);
 const FACTS = 500;
+const ALLOWANCES = '/api/v1/allowances';
 
 /** A client of the run API: in a browser, in Node, or wherever else there is `fetch`. */
 export function createClient(options: ClientOptions): Client {
@@ -174,6 +179,14 @@ export function createClient(options: ClientOptions): Client {
     async prompt(id, iteration, turn) {
       const path = `${RUNS}/${segment(id)}/prompts/${segment(String(iteration))}`;
       return asListed<Prompt>(await transport.send({ method: 'GET', path, query: { turn } }), 'sections');
+    },
+    async allowances(run) {
+      const body = await transport.send({ method: 'GET', path: ALLOWANCES, query: { run } });
+      return asListed<{ readonly allowances: readonly Allowance[] }>(body, 'allowances').allowances;
+    },
+    async revokeAllowance(id, run, { idempotencyKey = nextKey(), signal } = {}) {
+      const path = `${ALLOWANCES}/${segment(id)}`;
+      await transport.send({ method: 'DELETE', path, query: { run }, idempotencyKey, signal });
     },
     async usage(by, { from, to, per, user, agent, model } = {}) {
       const query = { by, from, to, per, user, agent, model };

@@ -13,6 +13,8 @@ export type { RunEvent } from './events.ts';
 export type { ChangeOptions, Run, RunDecision, SayOptions } from './run.ts';
 export type { Fetch } from './transport.ts';
 export type {
+  Allowance,
+  AllowScope,
   Answered,
   Attachment,
   Page,

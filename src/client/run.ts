@@ -5,7 +5,7 @@ import type { RunEvent } from './events.ts';
 import { createFeed, type FeedOptions } from './feed.ts';
 import { asAnswered, asSnapshot } from './shapes.ts';
 import type { Transport } from './transport.ts';
-import type { Answered, Attachment, RunEntry, RunLimits, RunRequest, Snapshot } from './types.ts';
+import type { AllowScope, Answered, Attachment, RunEntry, RunLimits, RunRequest, Snapshot } from './types.ts';
 
 /** What every call that changes something takes. */
 export interface ChangeOptions {
@@ -15,12 +15,15 @@ export interface ChangeOptions {
 }
 
 /** The answer to one request. Its id and digest say what it is about, so that nothing else can be answered by it. */
-export type RunDecision = { readonly request: RunRequest; readonly note?: string | undefined } & (
-  | { readonly decision: 'allow' | 'reject' }
-  /** All arguments of the action: they replace, and never merge. */
-  | { readonly decision: 'edit'; readonly arguments: Json }
-  | { readonly decision: 'reply'; readonly text: string }
-);
+export type RunDecision = { readonly request: RunRequest; readonly note?: string | undefined } &
+  /** `allow`: how far it reaches, as far as the request offers it. Absent: to this one action. */
+  (
+    | { readonly decision: 'allow'; readonly allow?: AllowScope | undefined }
+    | { readonly decision: 'reject' }
+    /** All arguments of the action: they replace, and never merge. */
+    | { readonly decision: 'edit'; readonly arguments: Json }
+    | { readonly decision: 'reply'; readonly text: string }
+  );
 
 /**
  * A run on a server. Iterating over it gives everything that happened, from the beginning or from a cursor, and then
@@ -37,7 +40,11 @@ export interface Run extends AsyncIterable<RunEvent> {
   /** The same as iterating, until a signal. */
   events(options?: { readonly signal?: AbortSignal }): AsyncGenerator<RunEvent, void>;
   snapshot(options?: Pick<ChangeOptions, 'signal'>): Promise<Snapshot>;
-  allow(request: RunRequest, options?: ChangeOptions & { readonly note?: string }): Promise<Answered>;
+  /** `allow` reaches further than to this one action, where the request offers it. */
+  allow(
+    request: RunRequest,
+    options?: ChangeOptions & { readonly note?: string; readonly allow?: AllowScope | undefined },
+  ): Promise<Answered>;
   /** The agent reads the note, and goes on without the action. */
   reject(request: RunRequest, options?: ChangeOptions & { readonly note?: string }): Promise<Answered>;
   edit(request: RunRequest, args: Json, options?: ChangeOptions & { readonly note?: string }): Promise<Answered>;
@@ -113,7 +120,10 @@ export function createRun(id: string, options: RunOptions): Run {
     events: ({ signal } = {}) => feed.events(signal),
     [Symbol.asyncIterator]: () => feed.events(),
     snapshot: async ({ signal } = {}) => asSnapshot(await transport.send({ method: 'GET', path, signal })),
-    allow: (request, given = {}) => answer([{ request, decision: 'allow', ...noted(given) }], given),
+    allow: (request, given = {}) => {
+      const { allow } = given;
+      return answer([{ request, decision: 'allow', ...noted(given), ...(allow !== undefined && { allow }) }], given);
+    },
     reject: (request, given = {}) => answer([{ request, decision: 'reject', ...noted(given) }], given),
     edit: (request, args, given = {}) =>
       answer([{ request, decision: 'edit', arguments: args, ...noted(given) }], given),

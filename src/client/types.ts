@@ -6,6 +6,7 @@ import type {
   runSummary,
   usageReply,
   Wire,
+  WireAllowance,
   WireAnswered,
   WireEntry,
   WireFrame,
@@ -15,6 +16,9 @@ import type {
   WireRunList,
 } from '../http/wire.ts';
 
+/** How far a yes reaches. */
+export type AllowScope = 'once' | WireAllowance['scope'];
+export type Allowance = WireAllowance;
 export type Answered = WireAnswered;
 export type Receipt = WireAnswered['receipts'][number];
 export type RunEntry = WireEntry;

@@ -3,6 +3,7 @@ import type { Json } from '../base/json.ts';
 import type { Instant } from '../base/clock.ts';
 import type { EffectiveAgent } from './agent.ts';
 import type { Action, Decision } from './decision.ts';
+import type { Allowance } from './allowance.ts';
 import type { Aside } from './aside.ts';
 import type { FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
@@ -195,6 +196,8 @@ export interface Conversation {
   readonly limits: RunLimits;
   /** What the run has used of that, its children included. */
   readonly spent: Spent;
+  /** What people have allowed for this conversation, in the order in which they did. */
+  readonly allowances: readonly Allowance[];
   /** What the run may not do because the one that delegated to it may not. */
   readonly ceiling: FactPayload<'ceiling.set'> | undefined;
   readonly summary: { readonly through: number; readonly text: string } | undefined;
@@ -220,6 +223,7 @@ export function emptyConversation(id: string, agentPath: string): Conversation {
     cached: [],
     limits: {},
     spent: { tokens: 0, actions: 0 },
+    allowances: [],
     ceiling: undefined,
     summary: undefined,
     usage: noUsage,

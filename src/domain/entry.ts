@@ -50,6 +50,8 @@ export interface ActionData {
   /** What the model asked for, where that is something else. */
   readonly askedFor?: Json;
   readonly revisedBy?: string;
+  /** Nobody was asked, because of what somebody had allowed before: the ids of that. */
+  readonly allowedBy?: readonly string[];
   readonly effect?: Effect;
   readonly state: 'asked' | 'waiting' | 'running' | 'done';
   readonly startedAt?: Instant;
@@ -99,7 +101,8 @@ export type NoticeKind =
   | 'cache'
   | 'account'
   | 'subagent'
-  | 'limits';
+  | 'limits'
+  | 'allowance';
 
 /** A line of the timeline, as people and the run API read it. */
 export type Entry = Placed &

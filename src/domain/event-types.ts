@@ -17,6 +17,7 @@ export const FACT_VERSIONS: { readonly [T in FactType]: (typeof facts)[T]['v'] }
   'tool.result': 1,
   'hitl.requested': 1,
   'hitl.responded': 1,
+  'allowance.revoked': 1,
   'hitl.cancel': 1,
   'tool.register': 1,
   'tool.changed': 1,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Instant } from '../base/clock.ts';
+import { ALLOW_SCOPES, allowanceOffer } from './allowance.ts';
 import { effectiveAgent, inactiveTool, modelRef, toolChoice, toolChoiceMode } from './agent.ts';
 import { ASIDE_PURPOSES } from './aside.ts';
 import { json, part } from './content.ts';
@@ -47,6 +48,8 @@ const held = z.strictObject({
   deadline: z.number().optional(),
   /** The gate that held it, or the tool that asked. */
   gate: text.optional(),
+  /** What may be allowed beyond this one action. Absent: nothing. */
+  allowance: allowanceOffer.optional(),
 });
 
 const planStep = z.strictObject({ title: text, detail: text.optional() });
@@ -151,6 +154,8 @@ export const facts = {
       effect,
       /** A gate or a person changed what the model asked for. */
       revisedBy: by.optional(),
+      /** Nobody was asked, because somebody had allowed it before: the ids of the allowances. */
+      allowedBy: z.array(text).optional(),
     }),
     about: 'an action is about to run: intent before effect',
   },
@@ -167,11 +172,18 @@ export const facts = {
       text: text.optional(),
       /** A reason, which the model reads. */
       note: text.optional(),
+      /** How far an `allow` reaches: absent, to this one action. */
+      allow: z.enum(ALLOW_SCOPES).optional(),
       by,
       /** The key that it was sent with, so that a repetition is known as one when the question is long past. */
       key: text.optional(),
     }),
     about: 'a person answers',
+  },
+  'allowance.revoked': {
+    v: 1,
+    payload: z.strictObject({ allowance: text, by }),
+    about: 'what was allowed for this conversation is asked for again',
   },
   'hitl.cancel': {
     v: 1,

@@ -14,6 +14,7 @@ import {
   type Turn,
 } from './conversation.ts';
 import { cachedBy } from './fold-cache.ts';
+import { allowanceId } from './allowance.ts';
 import { isAside } from './aside.ts';
 import { afterCompaction, begin, denies, inIteration, observe, request, response, settle } from './fold-turn.ts';
 import { awaitChild, awaitResult, childDone, deliver } from './fold-wait.ts';
@@ -58,7 +59,10 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'hitl.requested':
       return inTurn(moved, (turn) => ({ ...turn, requests: [...turn.requests, fact.payload] }));
     case 'hitl.responded':
-      return inTurn(moved, (turn) => settle(turn, fact.payload.request, { answer: fact.payload }));
+      return inTurn(allowed(moved, fact), (turn) => settle(turn, fact.payload.request, { answer: fact.payload }));
+    case 'allowance.revoked':
+      moved.allowances = moved.allowances.filter((one) => one.id !== fact.payload.allowance);
+      return moved;
     case 'hitl.cancel':
       return inTurn(moved, (turn) => settle(turn, fact.payload.request, { cancelled: fact.payload.reason }));
     case 'skill.loaded':
@@ -149,6 +153,18 @@ function billed(moved: Fresh, { usage, failure, purpose }: FactPayload<'llm.resp
   if (failure === undefined && !isAside(purpose)) moved.contextTokens = inputTokens(usage) + outputTokens(usage);
   moved.usage = addUsage(moved.usage, usage);
   moved.spent = { ...moved.spent, tokens: moved.spent.tokens + inputTokens(usage) + outputTokens(usage) };
+  return moved;
+}
+
+/** A yes for the whole conversation, as far as the request offered one. One for always is kept with its user, not here. */
+function allowed(moved: Fresh, { at, payload }: FactOf<'hitl.responded'>): Fresh {
+  const { request: id, decision, allow, by } = payload;
+  const { turn } = moved;
+  if (turn === undefined || decision !== 'allow' || allow !== 'conversation') return moved;
+  const offer = openRequests(turn).find((one) => one.request === id)?.allowance;
+  if (offer?.scopes.includes('conversation') !== true) return moved;
+  const { scopes: _, ...what } = offer;
+  moved.allowances = [...moved.allowances, { ...what, id: allowanceId(moved.id, id), scope: 'conversation', by, at }];
   return moved;
 }
 

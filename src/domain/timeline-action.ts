@@ -19,7 +19,7 @@ export function inAction(
 }
 
 export function begin(timeline: Timeline, fact: FactOf<'tool.invoke'>): Timeline {
-  const { action, arguments: given, effect, revisedBy } = fact.payload;
+  const { action, arguments: given, effect, revisedBy, allowedBy } = fact.payload;
   const begun = inAction(timeline, fact, action, (data) => ({
     ...data,
     arguments: given,
@@ -27,6 +27,7 @@ export function begin(timeline: Timeline, fact: FactOf<'tool.invoke'>): Timeline
     state: 'running',
     startedAt: fact.at,
     ...(revisedBy !== undefined && { revisedBy, askedFor: data.arguments }),
+    ...(allowedBy !== undefined && { allowedBy }),
   }));
   return begun ?? timeline;
 }

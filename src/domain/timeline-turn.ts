@@ -13,6 +13,7 @@ const REASONS_TO_GO_ON: ReadonlySet<FactType | undefined> = new Set<FactType | u
   'computation.ended',
   'subagent.ended',
   'limits.changed',
+  'allowance.revoked',
   'gate.llm.retry',
   'cancel.request',
   'cancel.resume',

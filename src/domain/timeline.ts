@@ -157,6 +157,14 @@ export function project(before: Timeline, fact: Fact): Timeline {
       return otherDone(timeline, fact);
     case 'limits.changed':
       return notice(timeline, fact, 'limits', 'What the run may use was changed.', fact.payload.by);
+    case 'allowance.revoked':
+      return notice(
+        timeline,
+        fact,
+        'allowance',
+        'What was allowed for this conversation is asked for again.',
+        fact.payload.by,
+      );
     case 'ceiling.set':
     case 'plan.request':
     case 'tool.register':

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sha256 } from '../base/digest.ts';
 import { canonicalJson, type Json, type JsonObject } from '../base/json.ts';
 import { json, part } from './content.ts';
 
@@ -41,6 +42,11 @@ export type ToolDefinition = z.infer<typeof toolDefinition>;
 /** True when a tool is described as it was: whoever allowed the one has allowed the other. */
 export function isSameTool(one: ToolDefinition, other: ToolDefinition): boolean {
   return one === other || described(one) === described(other);
+}
+
+/** SHA-256 of how a tool is described: what a permission is bound to. */
+export function toolDigest(tool: ToolDefinition): string {
+  return sha256(described(tool));
 }
 
 function described({ name, description, inputSchema, effect, remote }: ToolDefinition): string {

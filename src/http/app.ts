@@ -21,6 +21,7 @@ import { Refusal, refusalOf } from './refusal.ts';
 import { servePage } from './page.ts';
 import { answerRefusal, CORS_HEADERS, setSafeHeaders } from './reply.ts';
 import { accountHandlers, CALLBACK } from './routes/accounts.ts';
+import { allowanceHandlers } from './routes/allowances.ts';
 import { nexustradeHandlers } from './routes/nexustrade.ts';
 import { operationHandlers } from './routes/operations.ts';
 import { runHandlers } from './routes/runs.ts';
@@ -28,6 +29,7 @@ import { selectionHandlers } from './routes/selections.ts';
 import { createStreams, type StreamLimits, type Streams } from './streams.ts';
 import {
   accountRoutes,
+  allowanceRoutes,
   API,
   NEXUSTRADE_API,
   nexustradeRoutes,
@@ -38,7 +40,7 @@ import {
 } from './wire.ts';
 
 export interface AppOptions extends BrowserRules {
-  readonly host: Pick<Host, 'runs' | 'agents' | 'selections' | 'accounts'>;
+  readonly host: Pick<Host, 'runs' | 'agents' | 'selections' | 'accounts' | 'allowances'>;
   readonly control: ControlStore;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -152,6 +154,7 @@ export function createApp(options: AppOptions): App {
   const callerOf = (authorization: string | undefined) => credentials.callerOf(authorization, {});
   const accountOptions = { accounts: host.accounts, callerOf, publicUrl: options.publicUrl };
   serve(API, accountRoutes, accountHandlers(accountOptions), CANONICAL);
+  serve(API, allowanceRoutes, allowanceHandlers(host), CANONICAL);
   serve(NEXUSTRADE_API, nexustradeRoutes, nexustradeHandlers(host), NEXUSTRADE);
   const mcp = mcpHandlers({ runs: host.runs, agents: () => host.agents(), clock, version: options.version }, logger);
   serve('', agUiRoutes, agUiHandlers(host, streams), PROTOCOLS);

@@ -9,6 +9,7 @@ import {
   operationRoutes,
   runRoutes,
   accountRoutes,
+  allowanceRoutes,
   selectionRoutes,
   WIRE_ERRORS,
   type RouteShape,
@@ -64,6 +65,7 @@ export const SURFACES: readonly { readonly tag: string; readonly prefix: string;
   { tag: 'Runs', prefix: API, table: runRoutes },
   { tag: 'Choices', prefix: API, table: selectionRoutes },
   { tag: 'Accounts', prefix: API, table: accountRoutes },
+  { tag: 'Allowances', prefix: API, table: allowanceRoutes },
   { tag: 'Agents (requirement wire)', prefix: NEXUSTRADE_API, table: nexustradeRoutes },
   { tag: 'Operations', prefix: '', table: operationRoutes },
 ];

@@ -2,7 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import { LazyAbort } from '../base/lazy-abort.ts';
 import { canonicalJson, toJson } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
-import type { GateContext, GivenVerdict, Hold, Judgement, Verdict } from './verdict.ts';
+import { STANDING_SCOPES } from '../domain/allowance.ts';
+import type { GateContext, GivenVerdict, Hold, Judgement, Remember, Verdict } from './verdict.ts';
 
 /** A gate as registered: who, where in line, and the judge itself. */
 export interface Gate<P> {
@@ -180,12 +181,25 @@ function closedSet<P>(given: unknown): Verdict<P> | undefined {
     case 'deny':
       return typeof verdict.reason === 'string' ? verdict : undefined;
     case 'hold':
-      return typeof verdict.question === 'string' ? verdict : undefined;
+      return typeof verdict.question === 'string' && isRemember(verdict.remember) ? verdict : undefined;
     case 'revise':
       return verdict.payload === undefined ? undefined : verdict;
     default:
       return undefined;
   }
+}
+
+/** What would stand for more than one action is looked at as closely as a verdict. */
+function isRemember(given: unknown): boolean {
+  if (given === undefined) return true;
+  if (typeof given !== 'object' || given === null) return false;
+  const { scopes, subject, about } = given as Partial<Remember>; // its parts are checked here
+  return (
+    Array.isArray(scopes) &&
+    scopes.every((scope: unknown) => STANDING_SCOPES.some((one) => one === scope)) &&
+    subject !== undefined &&
+    typeof about === 'string'
+  );
 }
 
 function failed(error: unknown): Verdict<never> {

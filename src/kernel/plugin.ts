@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Clock, Instant } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
+import type { JsonObject } from '../base/json.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { Answerer, Bus, RequestType } from './bus.ts';
 import type { Logger } from './ports.ts';
@@ -32,6 +33,8 @@ export interface Plugin<C = unknown> {
   readonly about: string;
   /** Everything the plugin can be configured with; strict, with defaults. */
   readonly config: z.ZodType<C>;
+  /** A configuration as a bundle would write it, for the documentation. */
+  readonly example?: JsonObject;
   /** May return a function that is called when the plugin is taken down. Throwing fails the start. */
   setup(host: Host, config: C): void | (() => void);
 }

@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../base/promise.ts';
+import type { Allowance } from '../domain/allowance.ts';
 import type { EffectiveAgent, ModelRef } from '../domain/agent.ts';
 import type { Part } from '../domain/content.ts';
 import type { Conversation } from '../domain/conversation.ts';
@@ -330,6 +331,31 @@ export interface SelectionStore {
    * faster, and nothing was written. What was written survives the process.
    */
   writeSelection(key: SelectionKey, value: Json, expected: number): MaybePromise<boolean>;
+}
+
+/** Whose yes, and to which agent. */
+export interface AllowanceOwner {
+  readonly userId: string;
+  readonly tenant: string;
+}
+
+/** A yes for always, with where it was said. */
+export interface StoredAllowance extends Allowance {
+  readonly scope: 'always';
+  readonly bundle: string;
+  readonly agent: string;
+  /** The conversation in which it was said. */
+  readonly conversation: string;
+}
+
+/** What users have allowed for always. */
+export interface AllowanceStore {
+  /** One that is there stays as it is, also one that was revoked. What was added survives a power cut. */
+  addAllowance(owner: AllowanceOwner, allowance: StoredAllowance): MaybePromise<void>;
+  /** Those that stand, the newest first. */
+  allowancesOf(owner: AllowanceOwner): MaybePromise<readonly StoredAllowance[]>;
+  /** It counts no more once this has returned. False when there is none that stands. */
+  revokeAllowance(owner: AllowanceOwner, id: string, at: Instant): MaybePromise<boolean>;
 }
 
 /** A user's connected accounts. */

@@ -1,6 +1,6 @@
 import type { Instant } from '../base/clock.ts';
 import type { MaybePromise } from '../base/promise.ts';
-import type { SelectionStore } from './ports.ts';
+import type { AllowanceStore, SelectionStore } from './ports.ts';
 
 /** What a credential may do. Approving can spend, so it is apart from running. */
 export const SCOPES = ['read', 'run', 'approve', 'admin'] as const;
@@ -100,6 +100,7 @@ export interface AccountRows {
 }
 
 /** What a server keeps besides the log. */
-export interface ControlStore extends KeyStore, IdempotencyStore, SecretStore, SelectionStore, AccountRows {
+export interface ControlStore
+  extends KeyStore, IdempotencyStore, SecretStore, SelectionStore, AccountRows, AllowanceStore {
   close(): MaybePromise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import type { StandingScope } from '../domain/allowance.ts';
 import type { AsidePurpose } from '../domain/aside.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
@@ -61,6 +62,17 @@ export interface Hold {
   readonly choices?: readonly string[] | undefined;
   /** Milliseconds until no answer becomes a denial. */
   readonly expiresInMs?: number | undefined;
+  /** What a yes may stand for beyond this one action. Absent: for nothing. */
+  readonly remember?: Remember | undefined;
+}
+
+/** What a gate lets a person allow for more than one action. */
+export interface Remember {
+  readonly scopes: readonly StandingScope[];
+  /** What the yes is about. The gate says the same of every action that it would be a yes to. */
+  readonly subject: Json;
+  /** The same in words, such as `every run of mail`. */
+  readonly about: string;
 }
 
 export interface Revise<P> {
@@ -77,7 +89,7 @@ export function deny(reason: string, code?: string): Deny {
 }
 
 /** Ask a person first. An answer satisfies a hold and never a deny. Only actions can be held; elsewhere a hold is a deny. */
-export function hold(question: string, options: Pick<Hold, 'choices' | 'expiresInMs'> = {}): Hold {
+export function hold(question: string, options: Pick<Hold, 'choices' | 'expiresInMs' | 'remember'> = {}): Hold {
   return { verdict: 'hold', question, ...options };
 }
 

@@ -2,6 +2,7 @@ import { digest } from '../base/digest.ts';
 import { deepFreeze } from '../base/freeze.ts';
 import type { Json } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
+import type { AllowanceOffer } from '../domain/allowance.ts';
 import {
   openRequests,
   requestFor,
@@ -15,6 +16,7 @@ import type { Draft, FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
 import type { Tool } from '../kernel/ports.ts';
 import type { Judgement, Questions } from '../kernel/verdict.ts';
+import { allowedBefore, offerOf } from './allowed.ts';
 import { answered, inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
 
 /** An action that may run: allowed, valid, and refused by nobody. */
@@ -26,6 +28,8 @@ export interface Ready {
   readonly argumentHash: string;
   /** Who changed what the model asked for. */
   readonly revisedBy: string | undefined;
+  /** The allowances that stood for a person's answer, where nobody had to be asked. */
+  readonly allowedBy?: readonly string[] | undefined;
   readonly verdicts: readonly Draft[];
   /** Its intent is on record already. */
   readonly begun: boolean;
@@ -149,26 +153,32 @@ function decide(
   const args = judged.payload.arguments;
   const argumentHash = args === considered.args ? considered.argumentHash : digest(args);
   const gates = judged.holds.map((one) => one.gate);
-  if (judged.outcome === 'hold' && !consented(request, gates, argumentHash, editedBy)) {
-    return askPerson(work, turn, considered, judged, { verdicts, argumentHash, gates });
-  }
-  // Holds that were answered are on record already; only what is new is said again.
-  const fresh =
-    judged.outcome === 'hold'
-      ? verdicts.filter((one) => one.type !== 'gate.verdict' || one.payload.verdict !== 'hold')
-      : verdicts;
-  return {
+  const ready: Ready = {
     type: 'ready',
     state,
     tool,
     args,
     argumentHash,
     revisedBy: judged.revisedBy ?? editedBy,
-    verdicts: fresh,
+    verdicts,
     begun: false,
     reply: undefined,
     probe: false,
   };
+  if (judged.outcome !== 'hold') return ready;
+  if (consented(request, gates, argumentHash, editedBy)) {
+    // Holds that were answered are on record already; only what is new is said again.
+    const fresh = verdicts.filter((one) => one.type !== 'gate.verdict' || one.payload.verdict !== 'hold');
+    return { ...ready, verdicts: fresh };
+  }
+  const offer = offerOf(work, tool.definition, judged.holds);
+  const asks = (): MaybePromise<Settled> =>
+    askPerson(work, turn, considered, judged, { verdicts, argumentHash, gates, offer });
+  if (offer === undefined) return asks();
+  const allowed = (allowedBy: readonly string[] | undefined): MaybePromise<Ready | Settled> =>
+    allowedBy === undefined ? asks() : { ...ready, allowedBy };
+  const standing = allowedBefore(work, offer);
+  return isPromise(standing) ? answered(work, standing).then(allowed) : allowed(standing);
 }
 
 /** An answer satisfies the holds it was asked for, on exactly the arguments it was given for. No answer is never consent. */
@@ -194,7 +204,13 @@ function askPerson(
     verdicts,
     argumentHash,
     gates,
-  }: { readonly verdicts: readonly Draft[]; readonly argumentHash: string; readonly gates: readonly string[] },
+    offer,
+  }: {
+    readonly verdicts: readonly Draft[];
+    readonly argumentHash: string;
+    readonly gates: readonly string[];
+    readonly offer: AllowanceOffer | undefined;
+  },
 ): MaybePromise<Settled> {
   const id = state.action.id;
   const expiries = judged.holds.flatMap((one) => (one.expiresInMs === undefined ? [] : [one.expiresInMs]));
@@ -208,6 +224,7 @@ function askPerson(
     gate: gates.join(', '),
   };
   if (expiries.length > 0) payload.deadline = work.ports.clock.now() + Math.min(...expiries);
+  if (offer !== undefined) payload.allowance = offer;
   const asked = work.ports.bus.ask('before:hitl.requested', payload, {
     conversation: work.recorder.conversation,
     agent: turn.agent,
@@ -225,6 +242,7 @@ function askPerson(
             action: id,
             arguments: judged.payload.arguments,
             argumentHash,
+            ...(offer !== undefined && { allowance: offer }),
           }),
         ],
       };

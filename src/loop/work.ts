@@ -7,7 +7,7 @@ import type { AnnounceBlockSource } from '../assembly/section.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload, FactType, Passing } from '../domain/event.ts';
 import type { Bus } from '../kernel/bus.ts';
-import type { AgentSource, ConversationMeta, Log, Logger, ModelSource } from '../kernel/ports.ts';
+import type { AgentSource, AllowanceStore, ConversationMeta, Log, Logger, ModelSource } from '../kernel/ports.ts';
 import type { GivenVerdict, QuestionType } from '../kernel/verdict.ts';
 import { draft, type Recorder } from './recorder.ts';
 
@@ -21,6 +21,8 @@ export interface LoopPorts {
   readonly agents: AgentSource;
   readonly logger: Logger;
   readonly blocks: AnnounceBlockSource;
+  /** What users have allowed for always. Absent: nobody can. */
+  readonly allowances?: Pick<AllowanceStore, 'allowancesOf'> | undefined;
 }
 
 /** One worker's work on one conversation: the ports, the pen, and the wish to stop. */

@@ -1,6 +1,7 @@
 import { TreadleError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import { isBlank } from '../base/text.ts';
+import type { AllowScope } from '../domain/allowance.ts';
 import { openRequests, type Conversation, type HeldRequest } from '../domain/conversation.ts';
 import type { FactPayload } from '../domain/event.ts';
 import type { AgentSource } from '../kernel/ports.ts';
@@ -14,6 +15,8 @@ export interface Answer {
   readonly text?: string;
   /** A reason for the model. */
   readonly note?: string;
+  /** How far an `allow` reaches: absent, to this one action. */
+  readonly allow?: AllowScope;
   readonly by: string;
 }
 
@@ -43,6 +46,7 @@ export function checkedAnswer(
   if (answer.arguments !== undefined) payload.arguments = answer.arguments;
   if (answer.text !== undefined) payload.text = answer.text.toWellFormed();
   if (answer.note !== undefined) payload.note = answer.note.toWellFormed();
+  if (answer.allow !== undefined && answer.allow !== 'once') payload.allow = answer.allow;
   checkEdit(conversation, payload, agents);
   return payload;
 }
@@ -51,8 +55,12 @@ const DECISIONS: ReadonlySet<string> = new Set<Answer['decision']>(['allow', 're
 
 function misfit(
   request: HeldRequest,
-  { decision, arguments: given, text }: Answer,
+  { decision, arguments: given, text, allow = 'once' }: Answer,
 ): { readonly found: string; readonly wanted: string } | undefined {
+  const offered: readonly string[] = ['once', ...(request.allowance?.scopes ?? [])];
+  if (!offered.includes(allow)) return { found: `allow: ${allow}`, wanted: offered.join(' or ') };
+  if (allow !== 'once' && decision !== 'allow')
+    return { found: `${decision} with allow: ${allow}`, wanted: `allow: ${allow} with the decision allow` };
   if (!DECISIONS.has(decision)) return { found: `the decision ${decision}`, wanted: 'allow, reject, edit or reply' };
   if (request.kind === 'input') {
     if (decision !== 'reply' && decision !== 'reject')

@@ -2,9 +2,10 @@ import { TreadleError } from '../base/errors.ts';
 import { isResumable, openRequests, type Conversation } from '../domain/conversation.ts';
 import type { Fact } from '../domain/event.ts';
 import type { RunLimits } from '../domain/run.ts';
-import type { ConversationMeta, ConversationRow, Log } from '../kernel/ports.ts';
+import type { AllowanceStore, ConversationMeta, ConversationRow, Log } from '../kernel/ports.ts';
 import { childIdOf } from '../loop/delegate.ts';
 import type { LoopPorts } from '../loop/work.ts';
+import { keepAllowance } from './allowances.ts';
 import { checkedAnswer, type Answer } from './answers.ts';
 import { checkedMessage, type Message } from './messages.ts';
 import { checkedDelivery, type Delivery } from './delivery.ts';
@@ -54,6 +55,8 @@ export interface ConversationsOptions {
   readonly ports: LoopPorts;
   readonly worker: Worker;
   readonly bundle: string;
+  /** Where users' yeses for always are kept. Absent: nobody is offered one. */
+  readonly allowances?: AllowanceStore | undefined;
   /** Checks an agent's name and gives the default for none. */
   readonly agentNamed: (name: string | undefined) => string;
 }
@@ -61,7 +64,8 @@ export interface ConversationsOptions {
 /** Runs below one that are looked at for questions. */
 const MOST_BELOW = 200;
 
-export function createConversations({ ports, worker, bundle, agentNamed }: ConversationsOptions): Conversations {
+export function createConversations(options: ConversationsOptions): Conversations {
+  const { ports, worker, bundle, allowances, agentNamed } = options;
   const { log, bus, clock, ids } = ports;
 
   async function find(id: string): Promise<ConversationRow> {
@@ -111,7 +115,8 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
       return all.filter(({ turn }) => turn !== undefined && openRequests(turn).length > 0);
     },
     async answer(id, answer) {
-      const conversation = await folded(id);
+      const row = await find(id);
+      const conversation = await worker.fold(row);
       const payload = checkedAnswer(conversation, answer, ports.agents);
       const { fact } = await log.post(id, {
         type: 'hitl.responded',
@@ -125,6 +130,9 @@ export function createConversations({ ports, worker, bundle, agentNamed }: Conve
           hint: 'somebody was faster; read the conversation again',
         });
       }
+      const asked = conversation.turn?.requests.find((one) => one.request === answer.request);
+      if (asked !== undefined)
+        await keepAllowance(allowances, row, conversation.agent, { ...asked, answer: payload, answeredAt: fact.at });
       if (!worker.isDriving(id)) bus.deliver(fact);
     },
     async cancel(id, by, turnId) {

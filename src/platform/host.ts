@@ -4,7 +4,7 @@ import type { Passing } from '../domain/event.ts';
 import type { AccountProvider } from '../domain/account.ts';
 import type { Plugin } from '../kernel/plugin.ts';
 import type { AccountRows } from '../kernel/stores.ts';
-import type { Engine, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { AllowanceStore, Engine, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import { createEmbeddedEngine } from '../adapters/engines/embedded.ts';
 import type { Environment } from './environment.ts';
 import type { Notice } from './load.ts';
@@ -14,12 +14,15 @@ import { createPassing } from './passing.ts';
 import { createCursors } from './runs/cursor.ts';
 import { createFolds } from './runs/folds.ts';
 import type { Runs } from './runs/runs.ts';
+import { createAllowances, type Allowances } from './allowances.ts';
 import { createAccounts, declaredAccounts, type Accounts } from './accounts.ts';
 import { goingOn } from './consent-runs.ts';
 import { hostSelections } from './host-selections.ts';
 import type { Selections } from './selections.ts';
 import { createMemoryAccounts } from '../adapters/stores/control/accounts.ts';
+import { createMemoryAllowances } from '../adapters/stores/control/allowances.ts';
 import { createMemorySelections } from '../adapters/stores/control/selections.ts';
+import type { RunsPorts } from './runs/ports.ts';
 import { createRuns } from './runs/service.ts';
 import type { UsageLedger } from './runs/usage.ts';
 import { retire, type Retention } from './runs/retention.ts';
@@ -43,6 +46,8 @@ export interface HostOptions {
   readonly models?: ModelSource | undefined;
   /** Where users' choices are kept; in memory when absent. */
   readonly selections?: SelectionStore | undefined;
+  /** Where users' yeses for always are kept; in memory when absent. */
+  readonly allowances?: AllowanceStore | undefined;
   /** Where users' accounts are kept, and what seals them there: the first seals, the others still open. In memory when absent. */
   readonly accounts?: { readonly rows: AccountRows; readonly secrets: readonly string[] } | undefined;
   /** An edited bundle counts from the next turn on. */
@@ -64,6 +69,7 @@ export interface Host {
   readonly runs: Runs;
   readonly selections: Selections;
   readonly accounts: Accounts;
+  readonly allowances: Allowances;
   readonly engine: Engine;
   /** Begins to drive, and to remove what is too old. Without it the host only reads and puts on record. */
   start(): Promise<void>;
@@ -79,6 +85,7 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 export async function createHost(options: HostOptions): Promise<Host> {
   const { log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const store = options.selections ?? createMemorySelections();
+  const allowances = options.allowances ?? createMemoryAllowances();
   const { rows = createMemoryAccounts(), secrets = [options.secret] } = options.accounts ?? {};
   const opened: OpenBundle[] = [];
   const declared = (): Readonly<Record<string, AccountProvider>> =>
@@ -87,7 +94,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   let served;
   try {
     for (const bundle of options.bundles) {
-      const one = await openBundle({ ...options, selections: store, accounts, bundle });
+      const one = await openBundle({ ...options, selections: store, accounts, allowances, bundle });
       opened.push(one);
     }
     declaredAccounts(opened.map((one) => one.loaded.bundle.accounts));
@@ -103,17 +110,19 @@ export async function createHost(options: HostOptions): Promise<Host> {
     engine.wake(runId).catch((error: unknown) => logger.error('a run could not be woken', { run: runId, error }));
   };
   const folds = createFolds(log);
-  const runs = createRuns({
+  const runsPorts: RunsPorts = {
     log,
     clock,
     ids,
     folds,
     cursors: createCursors(options.secret),
     served: bundles,
+    allowances,
     ledger: options.ledger ?? options.measures?.metering?.meter.ledger,
     wake,
     passing,
-  });
+  };
+  const runs = createRuns(runsPorts);
   let endRetention: () => void = () => undefined;
   let closed = false;
   return {
@@ -123,6 +132,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     runs,
     selections: hostSelections({ served: bundles, log, folds, store, accounts, clock, ids }),
     accounts: goingOn(accounts, runs),
+    allowances: createAllowances(runsPorts),
     engine,
     async start() {
       if (options.retention !== undefined) endRetention = retire({ log, clock, logger }, options.retention);

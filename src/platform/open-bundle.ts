@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { createBus, type Bus } from '../kernel/bus.ts';
 import { install, type Manifest, type Plugin } from '../kernel/plugin.ts';
-import type { AccountStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { Telemetry } from '../kernel/telemetry.ts';
 import type { LoopPorts } from '../loop/work.ts';
 import { otelObserver } from '../plugins/observers/otel.ts';
@@ -32,6 +32,7 @@ export interface OpenBundleOptions {
   readonly models?: ModelSource | undefined;
   readonly selections?: SelectionStore | undefined;
   readonly accounts?: AccountStore | undefined;
+  readonly allowances?: Pick<AllowanceStore, 'allowancesOf'> | undefined;
   /** What keeps figures, traces and the ledger of this process; nothing is measured when absent. */
   readonly measures?: Measures | undefined;
   /** Looks at the file whenever something in its folder changes. */
@@ -110,6 +111,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     models,
     logger,
     agents: reload.agents,
+    allowances: options.allowances,
     blocks: installed.flatMap((one) => [...one.blocks]).sort(([left], [right]) => (left < right ? -1 : 1)),
   };
   const worker = createWorker(ports);

@@ -2,7 +2,7 @@ import type { IdSource } from '../base/ids.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import type { Bus } from '../kernel/bus.ts';
 import type { Manifest, Plugin } from '../kernel/plugin.ts';
-import type { AccountStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { AccountRows } from '../kernel/stores.ts';
 import type { ChosenModel } from './auto-model.ts';
 import { createConversations, type Conversations } from './conversations.ts';
@@ -25,6 +25,8 @@ export interface PlatformOptions {
   readonly models?: ModelSource;
   /** Where users' choices are kept. Nobody has any when absent. */
   readonly selections?: SelectionStore;
+  /** Where users' yeses for always are kept. Nobody is offered one when absent. */
+  readonly allowances?: AllowanceStore | undefined;
   /** Where users' accounts are kept, and what seals them there. Nobody has any when absent. */
   readonly accounts?: { readonly rows: AccountRows; readonly secrets: readonly string[] };
 }
@@ -63,6 +65,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       ports,
       worker,
       bundle: options.bundle,
+      allowances: options.allowances,
       agentNamed: (name) => loaded.agentNamed(name),
     }),
     async close({ drainMs = 10_000 } = {}) {

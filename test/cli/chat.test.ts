@@ -83,7 +83,7 @@ describe('treadle chat in a terminal', { concurrency: 2, skip: without }, () => 
     const person = sit(chat(OUTCOMES), t, cwd);
     await person.sees(PROMPT);
     person.type(`write ${file}\r`);
-    await person.sees(/approved_line wants to run[\s\S]*"line": "one"[\s\S]*allow\? \[y\/N\/e\] $/);
+    await person.sees(/approved_line wants to run[\s\S]*"line": "one"[\s\S]*allow\? \[y\/c\/a\/N\/e\] $/);
     person.type('\r');
     await person.sees(/why not\? .*$/);
     person.type('not now\r');
@@ -91,14 +91,30 @@ describe('treadle chat in a terminal', { concurrency: 2, skip: without }, () => 
     assert.equal(existsSync(file), false);
 
     person.type(`write ${file}\r`);
-    await person.sees(/allow\? \[y\/N\/e\] $/);
+    await person.sees(/allow\? \[y\/c\/a\/N\/e\] $/);
     person.type('e\r');
     await person.sees(/arguments \{.*\}$/);
     person.type('\x15{"file": 7}\r'); // Ctrl-U clears what stands there
-    await person.sees(/That does not fit[\s\S]*allow\? \[y\/N\/e\] $/);
+    await person.sees(/That does not fit[\s\S]*allow\? \[y\/c\/a\/N\/e\] $/);
     person.type(`e {"file": "${file}", "line": "two"}\r`);
     await person.sees(/The tool said: 1[\s\S]*› $/);
     assert.equal(readFileSync(file, 'utf8'), 'two\n');
+    person.type('/quit\r');
+    assert.equal(await person.code, 0);
+  });
+
+  it('asks no more for what a person allows in this conversation', async (t) => {
+    const cwd = workplace(t);
+    const file = path.join(cwd, 'effects');
+    const person = sit(chat(OUTCOMES), t, cwd);
+    await person.sees(PROMPT);
+    person.type(`write ${file}\r`);
+    await person.sees(/every run of approved_line: c allows it[\s\S]*allow\? \[y\/c\/a\/N\/e\] $/);
+    person.type('c\r');
+    await person.sees(/The tool said: 1[\s\S]*› $/);
+    person.type(`write ${file}\r`);
+    await person.sees(/The tool said: 2[\s\S]*› $/);
+    assert.equal(readFileSync(file, 'utf8'), 'one\none\n');
     person.type('/quit\r');
     assert.equal(await person.code, 0);
   });
@@ -135,7 +151,7 @@ describe('treadle chat in a terminal', { concurrency: 2, skip: without }, () => 
     const person = sit(chat(OUTCOMES), t, cwd);
     await person.sees(PROMPT);
     person.type(`write ${path.join(cwd, 'effects')}\r`);
-    await person.sees(/allow\? \[y\/N\/e\] $/);
+    await person.sees(/allow\? \[y\/c\/a\/N\/e\] $/);
     person.type('e\r');
     await person.sees(/arguments \{.*\}$/);
     person.type('\x03');

@@ -11,12 +11,20 @@ import { workplace, type Ran } from './treadle.ts';
 type Test = Parameters<typeof linesFile>[0];
 
 /** A working directory whose data folder is served. */
-async function aPlace(t: Test): Promise<{ server: Served; runs: (...args: readonly string[]) => Promise<Ran> }> {
+async function aPlace(t: Test): Promise<{
+  server: Served;
+  runs: (...args: readonly string[]) => Promise<Ran>;
+  allowances: (...args: readonly string[]) => Promise<Ran>;
+}> {
   const server = await aServer(t);
   const cwd = workplace(t);
   writeServerFile(cwd, { url: server.url, pid: process.pid });
   const env = { TREADLE_DATA: cwd };
-  return { server, runs: (...args) => inside(['runs', ...args], { cwd, env }) };
+  const command =
+    (name: string) =>
+    (...args: readonly string[]): Promise<Ran> =>
+      inside([name, ...args], { cwd, env });
+  return { server, runs: command('runs'), allowances: command('allowances') };
 }
 
 async function begun(runs: (...args: readonly string[]) => Promise<Ran>, text: string): Promise<string> {
@@ -71,6 +79,28 @@ test('an action is approved by the command that watching prints, and runs once',
   assert.match((await runs('approve', run)).err, /nothing open that can be answered so/);
   await server.rest(id);
   assert.equal(readFileSync(file, 'utf8'), 'one\n');
+});
+
+test('what is approved for always is listed, asked for no more, and taken back', async (t) => {
+  const { runs, allowances, server } = await aPlace(t);
+  const file = linesFile(t);
+  const id = await begun(runs, `write ${file}`);
+  await server.rest(id);
+  assert.match((await runs('show', id)).out, /runs approve \S+ \S+ --allow always\n/);
+  assert.equal((await runs('approve', id, '--allow', 'ever')).code, 2);
+  assert.match((await runs('approve', id, '--allow', 'always')).out, /: allow, always\n/);
+  await server.rest(id);
+  const again = await begun(runs, `write ${file}`);
+  assert.equal((await server.rest(again))['status'], 'completed');
+  assert.match((await runs('show', again)).out, /allowed before: allow_/);
+  const listed = await allowances('list');
+  const [, allowed = ''] =
+    /^(allow_\w+) {2}every run of approved_line {2}always, with main {2}by local/.exec(listed.out) ?? [];
+  assert.equal((await allowances('revoke', allowed)).code, 0);
+  assert.notEqual((await allowances('revoke', allowed)).code, 0);
+  assert.match((await allowances('list')).err, /Nothing is allowed/);
+  const third = await begun(runs, `write ${file}`);
+  assert.equal((await server.rest(third))['status'], 'pending_action_approval');
 });
 
 test('an action is refused with a reason, or runs with other arguments; a question is answered by its number', async (t) => {

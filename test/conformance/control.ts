@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../src/base/clock.ts';
 import type { MaybePromise } from '../../src/base/promise.ts';
+import type { StoredAllowance } from '../../src/kernel/ports.ts';
 import type { ApiKey, Claim, ControlStore } from '../../src/kernel/stores.ts';
 import { StillClock } from './log-samples.ts';
 
@@ -68,6 +69,26 @@ export function controlStoreConformance(name: string, { open, reopen }: ControlS
     assert.equal(await store.removeAccount(account), false);
     await store.writeAccount(account, 'anew', 0);
     assert.equal(await store.writeAccount(account, 'of before', revision), false);
+  });
+  const ana = { tenant: 'local', userId: 'ana' };
+  const anAllowance = (id: string): StoredAllowance => ({
+    ...{ id, scope: 'always', tool: 'mail', described: 'd', covers: [{ gate: 'gate.mail', subject: { to: 'bo' } }] },
+    ...{ about: 'every mail', by: 'ana', at: 1, bundle: 'post', agent: 'main', conversation: 'run_1' },
+  });
+  fact('what a user has allowed is there as it was added, the newest first, for that user alone', async (store) => {
+    await store.addAllowance(ana, anAllowance('one'));
+    await store.addAllowance(ana, anAllowance('two'));
+    assert.deepEqual(await store.allowancesOf(ana), [anAllowance('two'), anAllowance('one')]);
+    assert.deepEqual(await store.allowancesOf({ ...ana, tenant: 'other' }), []);
+    assert.deepEqual(await store.allowancesOf({ ...ana, userId: 'an' }), []);
+    assert.equal(await store.revokeAllowance({ ...ana, userId: 'bo' }, 'one', 2), false);
+  });
+  fact('what was allowed and taken back stays taken back', async (store) => {
+    await store.addAllowance(ana, anAllowance('one'));
+    assert.equal(await store.revokeAllowance(ana, 'one', 2), true);
+    assert.equal(await store.revokeAllowance(ana, 'one', 3), false);
+    await store.addAllowance(ana, anAllowance('one'));
+    assert.deepEqual(await store.allowancesOf(ana), []);
   });
   fact('a key is found as it was added', async (store) => {
     const key = aKey('one', { kind: 'compute', scopes: ['approve', 'admin'], expiresAt: 9 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  allowanceRoutes,
   API,
   NEXUSTRADE_API,
   nexustradeRoutes,
@@ -66,6 +67,35 @@ test('every route of the run API answers as its table says', async (t) => {
   await ask('removeRun', id);
   // Two that have a test of their own.
   assert.deepEqual([...left], ['followRun', 'deliver']);
+});
+
+test('every route of allowances answers as its table says', async (t) => {
+  const served = await aServer(t);
+  const { ask, left } = caller(served, API, allowanceRoutes);
+  const file = linesFile(t);
+  const id = await served.begin(`write ${file}`);
+  const [first] = ((await served.rest(id)) as unknown as Open).requests;
+  const answer = { request: first?.id, digest: first?.digest, decision: 'allow' };
+  const beyond = await served.call('POST', `${API}/runs/${id}/answers`, { body: [{ ...answer, allow: 'ever' }] });
+  assert.deepEqual([beyond.status, beyond.code], [422, 'invalid_request']);
+  const given = await served.call('POST', `${API}/runs/${id}/answers`, { body: [{ ...answer, allow: 'always' }] });
+  assert.equal((given.body['receipts'] as { allow: string }[])[0]?.allow, 'always');
+  await served.rest(id);
+  const { allowances } = (await ask('listAllowances', '', { query: `?run=${id}` })) as unknown as {
+    allowances: { id: string; tool: string; scope: string }[];
+  };
+  assert.deepEqual(
+    allowances.map(({ tool, scope }) => [tool, scope]),
+    [['approved_line', 'always']],
+  );
+  const reader = await served.key({ scopes: ['read'] });
+  const forbidden = await served.call('DELETE', `${API}/allowances/${allowances[0]?.id ?? ''}`, { as: reader });
+  assert.equal(forbidden.code, 'insufficient_scope');
+  const own = await served.key({ userId: 'local', tenant: 'local' });
+  await ask('revokeAllowance', allowances[0]?.id, { as: own });
+  const gone = await served.call('DELETE', `${API}/allowances/${allowances[0]?.id ?? ''}`, { as: own });
+  assert.deepEqual([gone.status, gone.code], [404, 'not_found']);
+  assert.deepEqual([...left], []);
 });
 
 test('every route of the requirement wire answers as its table says', async (t) => {

@@ -44,6 +44,16 @@ for (const [what, given, code] of [
   ['hangs', () => new Promise<undefined>(() => undefined), 'gate_timeout'],
   ['answers true', () => true, 'gate_junk'],
   ['answers with an unknown verdict', () => ({ verdict: 'allow' }), 'gate_junk'],
+  [
+    'holds and would be remembered for ever',
+    () => ({ verdict: 'hold', question: '?', remember: { scopes: ['ever'], subject: 1, about: 'it' } }),
+    'gate_junk',
+  ],
+  [
+    'holds and does not say what a yes is about',
+    () => ({ verdict: 'hold', question: '?', remember: { scopes: ['always'], about: 'it' } }),
+    'gate_junk',
+  ],
   ['denies without a reason', () => ({ verdict: 'deny' }), 'gate_junk'],
 ] as const) {
   test(`a gate that ${what} is a deny`, async () => {

@@ -101,12 +101,13 @@ async function ask({ terminal }: Context, run: Run, request: RunRequest): Promis
     const words = await decide(question, person);
     if (words === undefined) return false;
     try {
-      const { decision, text = '', note } = words;
+      const { decision, text = '', note, allow } = words;
       if (decision === 'reply') await run.reply(request, text);
       else if (decision === 'edit')
         await run.answer([
           { request, decision, arguments: words.arguments ?? null, ...(note !== undefined && { note }) },
         ]);
+      else if (decision === 'allow') await run.allow(request, { allow, ...(note !== undefined && { note }) });
       else await run.answer([{ request, decision, ...(note !== undefined && { note }) }]);
       return true;
     } catch (error) {

@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { parseJson, tryParseJson, type Json } from '../../base/json.ts';
-import type { Answered, Client, RunEntry, RunSummary, Snapshot } from '../../client/index.ts';
+import type { AllowScope, Answered, Client, RunEntry, RunSummary, Snapshot } from '../../client/index.ts';
 import { chosen, isNoChoice } from '../approval.ts';
 import type { Context } from '../context.ts';
 import { entryLines } from '../entry-lines.ts';
@@ -98,15 +98,20 @@ export interface AnswerOptions extends RemoteOptions {
   readonly note?: string;
 }
 
+export interface ApproveOptions extends AnswerOptions {
+  readonly allow?: AllowScope;
+}
+
 export async function approveRun(
   context: Context,
   named: string,
   request: string | undefined,
-  options: AnswerOptions,
+  options: ApproveOptions,
 ): Promise<Outcome> {
   const { client, snapshot } = await opened(context, named, options);
   const asked = findRequest(snapshot, request, 'allow');
-  return tellAnswered(context, snapshot, await client.run(snapshot.id).allow(asked, noted(options)), options);
+  const answered = await client.run(snapshot.id).allow(asked, { ...noted(options), allow: options.allow });
+  return tellAnswered(context, snapshot, answered, options);
 }
 
 export async function rejectRun(
@@ -281,9 +286,10 @@ function tellState(context: Context, run: Snapshot, { json }: RemoteOptions): Ou
 
 function tellAnswered(context: Context, run: Snapshot, answered: Answered, { json }: RemoteOptions): Outcome {
   if (json === true) return print(context, [JSON.stringify(answered)]);
-  const lines = answered.receipts.map(({ request, decision, by, repeated }) =>
-    repeated ? `${request}: answered before: ${decision} by ${by}` : `${request}: ${decision}`,
-  );
+  const lines = answered.receipts.map(({ request, decision, allow, by, repeated }) => {
+    const said = allow === undefined ? decision : `${decision}, ${allow}`;
+    return repeated ? `${request}: answered before: ${said} by ${by}` : `${request}: ${said}`;
+  });
   const { colors, columns } = context.terminal;
   const open = answered.open.flatMap((one) => requestLines(one, run, { colors, columns: columns() }));
   return print(context, [...lines.map(harmless), `${shortId(run.id)}: ${answered.status}`, ...open]);

@@ -90,7 +90,7 @@ export async function serve(
     });
     const { measures, figures } = measured;
     const accounts = { rows: control, secrets: await accountSecrets(control, environment) };
-    const kept = { log, selections: control, accounts, retention: settings.retention };
+    const kept = { log, selections: control, allowances: control, accounts, retention: settings.retention };
     host = await createHost({ bundles, secret, environment, logger, watch: true, measures, ...kept });
     server = await startServer({
       ...settings,

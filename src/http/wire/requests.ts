@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ALLOW_SCOPES } from '../../domain/allowance.ts';
 import { cost, decision, metadata, openRequest, part, RUN_STATUSES, runLimits, runStatus, tokens } from './run.ts';
 import { count, flag, json, time, type Wire } from './shape.ts';
 
@@ -142,6 +143,9 @@ export const answer = z
     arguments: json.optional().meta({ description: 'All new arguments of an `edit`.' }),
     text: z.string().optional().meta({ description: 'The words of a `reply`.' }),
     note,
+    allow: z.enum(ALLOW_SCOPES).optional().meta({
+      description: 'How far an `allow` reaches, as far as the request offers it. Absent: to this one action.',
+    }),
   })
   .meta({ id: 'Answer' });
 export const answers = z.array(answer).min(1).max(100);
@@ -154,6 +158,7 @@ export const receipt = z
     arguments: json.optional(),
     text: z.string().optional(),
     note: z.string().optional(),
+    allow: z.enum(ALLOW_SCOPES).optional(),
     by: z.string(),
     at: time,
     repeated: z.boolean().meta({ description: 'It had been answered before: this is that answer.' }),

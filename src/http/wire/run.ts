@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STANDING_SCOPES } from '../../domain/allowance.ts';
 import { part } from '../../domain/content.ts';
 import { RUN_STATUSES, STOP_KINDS } from '../../domain/status.ts';
 import { usage } from '../../domain/usage.ts';
@@ -68,6 +69,10 @@ export const openRequest = z
       .meta({ description: 'A connected account is asked for: connect it, and the run goes on by itself.' }),
     expiresAt: time.optional(),
     gate: z.string().optional(),
+    allowance: z
+      .object({ scopes: z.array(z.enum(STANDING_SCOPES)), about: z.string() })
+      .optional()
+      .meta({ description: 'How far an `allow` may reach, and what it is then a yes to. Absent: to this one action.' }),
     decisions: z.array(decision),
   })
   .meta({ id: 'OpenRequest' });

@@ -2,6 +2,7 @@ import { isoTime } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { Asked } from '../../domain/entry.ts';
 import type { AgentSource, ConversationRow } from '../../kernel/ports.ts';
+import { keepAllowance } from '../allowances.ts';
 import { checkedAnswer, type Answer } from '../answers.ts';
 import { permit, type Caller } from './caller.ts';
 import type { RunFold } from './folds.ts';
@@ -51,6 +52,7 @@ export async function answer(
             key: given.request,
             turnId: target.fold.conversation.turn?.id,
           });
+    await keepFor(ports, target);
     receipts.push(await receiptOf(ports, target.row, given.request, !posted.fresh));
   }
   const { requests, status, version } = await stateNow(ports, row);
@@ -100,7 +102,21 @@ function draftOf(
     ports.wake(row.id); // whoever drives the run puts it on record
     throw expired(asked);
   }
+  if (given.allow === 'always' && caller.userId !== row.userId)
+    throw new TreadleError('answer_invalid', {
+      place: given.request,
+      found: `allow: always by ${caller.userId}`,
+      wanted: `once or conversation, or always by ${row.userId}, whose run it is`,
+    });
   return checkedAnswer(fold.conversation, answerOf(caller, given), agentsOf(ports, row, given));
+}
+
+/** What is on record counts, whoever put it there: also for a repetition, whose first attempt may have died in between. */
+async function keepFor(ports: RunsPorts, { row, asked }: Target): Promise<void> {
+  if (asked.allowance === undefined) return;
+  const { timeline, conversation } = await ports.folds.read(row);
+  const found = findRequest(timeline, asked.request)?.asked;
+  if (found !== undefined) await keepAllowance(ports.allowances, row, conversation.agent, found);
 }
 
 function agentsOf(ports: RunsPorts, row: ConversationRow, { decision }: RunAnswer): AgentSource {
@@ -116,7 +132,7 @@ const NO_AGENTS: AgentSource = {
   tools: () => new Map(),
 };
 
-function answerOf({ userId }: Caller, { request, decision, arguments: given, text, note }: RunAnswer): Answer {
+function answerOf({ userId }: Caller, { request, decision, arguments: given, text, note, allow }: RunAnswer): Answer {
   return {
     request,
     decision,
@@ -124,6 +140,7 @@ function answerOf({ userId }: Caller, { request, decision, arguments: given, tex
     ...(given !== undefined && { arguments: given }),
     ...(text !== undefined && { text }),
     ...(note !== undefined && { note }),
+    ...(allow !== undefined && { allow }),
   };
 }
 
@@ -142,6 +159,7 @@ async function receiptOf(ports: RunsPorts, row: ConversationRow, request: string
     ...(said.arguments !== undefined && { arguments: said.arguments }),
     ...(said.text !== undefined && { text: said.text }),
     ...(said.note !== undefined && { note: said.note }),
+    ...(said.allow !== undefined && { allow: said.allow }),
     by: said.by,
     at: isoTime(answeredAt ?? asked.at),
     repeated,

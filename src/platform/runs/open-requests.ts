@@ -66,7 +66,7 @@ function openRequest(
   request: HeldRequest,
   found: FoundRequest | undefined,
 ): OpenRequest {
-  const { kind, question, action, arguments: given, choices, consent, deadline, gate } = request;
+  const { kind, question, action, arguments: given, choices, consent, deadline, gate, allowance } = request;
   const entry = found?.entry;
   const name = entry?.role === 'action' ? entry.data.name : undefined;
   const tool = agent.tools.find((one) => one.name === name);
@@ -87,6 +87,7 @@ function openRequest(
     ...(consent !== undefined && { consent }),
     ...(deadline !== undefined && { expiresAt: isoTime(deadline) }),
     ...(gate !== undefined && { gate }),
+    ...(allowance !== undefined && { allowance: { scopes: allowance.scopes, about: allowance.about } }),
     decisions: DECISIONS[kind],
   };
 }

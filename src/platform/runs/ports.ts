@@ -4,7 +4,7 @@ import { TreadleError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import type { Draft, Fact } from '../../domain/event.ts';
-import type { ConversationRow, Log } from '../../kernel/ports.ts';
+import type { AllowanceStore, ConversationRow, Log } from '../../kernel/ports.ts';
 import type { OpenBundle } from '../open-bundle.ts';
 import type { ServedBundles } from '../served-bundles.ts';
 import { owns, permit, type Caller, type Scope } from './caller.ts';
@@ -23,6 +23,7 @@ export interface RunsPorts {
   readonly folds: Folds;
   readonly cursors: Cursors;
   readonly served: ServedBundles;
+  readonly allowances: AllowanceStore;
   readonly ledger: UsageLedger | undefined;
   /** Tells the engine that a run may have work. */
   readonly wake: (runId: string) => void;

@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts';
+import type { AllowScope } from '../../domain/allowance.ts';
 import type { Part } from '../../domain/content.ts';
 import type { Fact } from '../../domain/event.ts';
 import type { RunLimits } from '../../domain/run.ts';
@@ -42,6 +43,11 @@ export interface RunAnswer {
   /** As it stood in the request. Another one means that something else was seen: nothing is answered. */
   readonly digest: string;
   readonly decision: 'allow' | 'reject' | 'edit' | 'reply';
+  /**
+   * How far an `allow` reaches, as far as the request offers it: absent, to this one action. `always` is for the run's own
+   * user to say.
+   */
+  readonly allow?: AllowScope | undefined;
   /** All new arguments of an `edit`: they replace, and never merge. */
   readonly arguments?: Json | undefined;
   /** The words of a `reply`. */
@@ -58,6 +64,7 @@ export interface Receipt {
   readonly arguments?: Json;
   readonly text?: string;
   readonly note?: string;
+  readonly allow?: AllowScope;
   readonly by: string;
   readonly at: IsoTime;
   /** Somebody had answered before: this is theirs, and nothing was added. */

@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts';
+import type { StandingScope } from '../../domain/allowance.ts';
 import type { RunLimits } from '../../domain/run.ts';
 import type { RunStatus, StatusKind, StopKind } from '../../domain/status.ts';
 import type { Usage } from '../../domain/usage.ts';
@@ -33,6 +34,8 @@ export interface OpenRequest {
   readonly expiresAt?: IsoTime;
   /** The gates that held it. */
   readonly gate?: string;
+  /** How far an `allow` may reach, and what it is then a yes to. Absent: to this one action. */
+  readonly allowance?: { readonly scopes: readonly StandingScope[]; readonly about: string };
   /** What may be answered. */
   readonly decisions: readonly ('allow' | 'reject' | 'edit' | 'reply')[];
 }

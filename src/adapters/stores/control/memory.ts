@@ -1,5 +1,6 @@
 import type { Clock, Instant } from '../../../base/clock.ts';
 import { createMemoryAccounts } from './accounts.ts';
+import { createMemoryAllowances } from './allowances.ts';
 import { createMemorySelections } from './selections.ts';
 import type { ApiKey, ControlStore, StoredReply } from '../../../kernel/stores.ts';
 import { newSecret } from './secret.ts';
@@ -79,6 +80,7 @@ export function createMemoryControlStore({ clock }: { readonly clock: Clock }): 
     },
     ...createMemorySelections(),
     ...createMemoryAccounts(),
+    ...createMemoryAllowances(),
     close: () => undefined,
   };
 }

@@ -60,6 +60,17 @@ export const CONTROL_FORMAT: FileFormat = {
       PRIMARY KEY (tenant, user_id, provider)
     ) STRICT, WITHOUT ROWID;
     `,
+    `
+    CREATE TABLE allowances (
+      allowance INTEGER PRIMARY KEY,
+      tenant TEXT NOT NULL,
+      user_id TEXT NOT NULL,
+      id TEXT NOT NULL,
+      value TEXT NOT NULL,
+      revoked_at INTEGER, -- kept, so that the answer that made it does not make it again
+      UNIQUE (tenant, user_id, id)
+    ) STRICT;
+    `,
   ],
 };
 
@@ -99,4 +110,10 @@ export const CONTROL_SQL = {
     WHERE tenant = ?1 AND user_id = ?2 AND provider = ?3 AND revision = ?5`,
   removeAccount: 'DELETE FROM connected_accounts WHERE tenant = ? AND user_id = ? AND provider = ?',
   accountsOf: 'SELECT provider, sealed FROM connected_accounts WHERE tenant = ? AND user_id = ? ORDER BY provider',
+
+  addAllowance: `INSERT INTO allowances (tenant, user_id, id, value) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  allowancesOf: `SELECT value FROM allowances WHERE tenant = ? AND user_id = ? AND revoked_at IS NULL
+    ORDER BY allowance DESC`,
+  revokeAllowance: `UPDATE allowances SET revoked_at = ?4
+    WHERE tenant = ?1 AND user_id = ?2 AND id = ?3 AND revoked_at IS NULL`,
 } as const satisfies Record<string, string>;

@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import type { Clock } from '../../../base/clock.ts';
 import { canonicalJson } from '../../../base/json.ts';
 import { SCOPES, type ApiKey, type Scope } from '../../../kernel/stores.ts';
+import { allowanceText, storedAllowance } from './allowances.ts';
 import { connect } from '../sqlite/connection.ts';
 import { guarded } from '../sqlite/guarded.ts';
 import type { MemoryControlStore } from './memory.ts';
@@ -114,6 +115,19 @@ export async function openSqliteControlStore({
           .all(tenant, userId)
           .map((row) => ({ provider: String(row['provider']), sealed: String(row['sealed']) })),
       ),
+
+    addAllowance: ({ tenant, userId }, given) =>
+      use(() => {
+        safely(connection, () => sql('addAllowance').run(tenant, userId, given.id, allowanceText(given)));
+      }),
+    allowancesOf: ({ tenant, userId }) =>
+      use(() =>
+        sql('allowancesOf')
+          .all(tenant, userId)
+          .flatMap((row) => storedAllowance(String(row['value'])) ?? []),
+      ),
+    revokeAllowance: ({ tenant, userId }, id, at) =>
+      use(() => safely(connection, () => sql('revokeAllowance').run(tenant, userId, id, at).changes === 1)),
 
     close() {
       if (connection.isOpen) connection.close();
