@@ -15,5 +15,6 @@ export { createPlatform, type Platform, type PlatformOptions } from './platform/
 export type { Answer, Conversations, Message } from './platform/conversations.ts';
 export { createMemoryLog } from './adapters/stores/memory.ts';
 export { openSqliteLog } from './adapters/stores/open-sqlite.ts';
+export { openPostgresLog } from './adapters/stores/open-postgres.ts';
 export { createScriptedModel } from './adapters/models/scripted.ts';
 export type { Reply, Script, ScriptView } from './adapters/models/script.ts';

@@ -4,6 +4,8 @@ import { sha256 } from '../../base/digest.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { Fact } from '../../domain/event.ts';
 import type { AppendResult, Log } from '../../kernel/ports.ts';
+import { conversationRow, minuteOf } from './conversation-row.ts';
+import { pack } from './packed.ts';
 import { busyConversation, placed, unknownConversation } from './fact.ts';
 import { folded } from './listing.ts';
 import { createBlobs } from './sqlite/blobs.ts';
@@ -11,12 +13,13 @@ import { connect, connectToRead, type Synchronous } from './sqlite/connection.ts
 import { storeError } from './sqlite/errors.ts';
 import { createFactTable } from './sqlite/fact-table.ts';
 import { createNames } from './sqlite/names.ts';
-import { createPoll, idleTimer, type Schedule } from './sqlite/poll.ts';
+import { createPoll } from './sqlite/poll.ts';
 import { created, forkConversation, listed, removeConversation, statusCounts } from './sqlite/conversation-table.ts';
-import { conversationRow, minuteOf, pack, standingRow, type StandingRow } from './sqlite/rows.ts';
+import { standingRow, type StandingRow } from './sqlite/rows.ts';
 import { createStatements } from './sqlite/statements.ts';
 import { createTransactions } from './sqlite/transactions.ts';
 import { freeWork, nextDue } from './sqlite/work.ts';
+import { idleTimer, type Schedule } from './schedule.ts';
 import { holds, isLeased, leavesWork, mayTake, refusal } from './standing.ts';
 import { createWatchers } from './watchers.ts';
 

@@ -1,7 +1,8 @@
 import type { RunStatus } from '../../../domain/status.ts';
 import type { ConversationMeta, ConversationRow, ListQuery } from '../../../kernel/ports.ts';
 import { folded } from '../listing.ts';
-import { conversationRow, minuteOf, placeOf, type StandingRow } from './rows.ts';
+import { conversationRow, minuteOf } from '../conversation-row.ts';
+import { placeOf, type StandingRow } from './rows.ts';
 import { PLACES_PER_CONVERSATION } from './sql.ts';
 import type { Statements } from './statements.ts';
 

@@ -4,7 +4,8 @@ import type { Draft, Fact } from '../../../domain/event.ts';
 import { corrupt } from '../stored.ts';
 import type { Blobs } from './blobs.ts';
 import type { Names } from './names.ts';
-import { factRow, placeOf, unpack, type PackedFact, type StandingRow } from './rows.ts';
+import type { PackedFact } from '../packed.ts';
+import { factRow, placeOf, unpack, type StandingRow } from './rows.ts';
 import type { Statements } from './statements.ts';
 
 /** Payloads longer than this are stored apart, by their hash, so that pages of facts stay small. */

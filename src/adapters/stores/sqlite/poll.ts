@@ -1,7 +1,5 @@
+import type { Schedule } from '../schedule.ts';
 import type { Watchers } from '../watchers.ts';
-
-/** Runs `callback` once after `ms` milliseconds; the returned function takes it back. */
-export type Schedule = (ms: number, callback: () => void) => () => void;
 
 const POLL_MS = 200;
 
@@ -62,9 +60,3 @@ export function createPoll(
     },
   };
 }
-
-/** A timer that does not keep the process alive. */
-export const idleTimer: Schedule = (ms, callback) => {
-  const timer = setTimeout(callback, ms).unref();
-  return () => clearTimeout(timer);
-};

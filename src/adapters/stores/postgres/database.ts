@@ -1,0 +1,149 @@
+import type { Client, Pool, PoolClient, QueryResultRow } from 'pg';
+import { TreadleError } from '../../../base/errors.ts';
+import { optionalPackage } from '../../modules/optional-package.ts';
+import { isLost, isPoolBusy, isRace, postgresError } from './errors.ts';
+import type { DatabaseSettings } from './settings.ts';
+
+/** One value of a statement. */
+export type Value = string | number | boolean | Buffer | null | readonly (string | number | Buffer | null)[];
+
+/** A statement with a name, so that the server parses and plans it once a connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What becomes of a statement whose connection is lost, so that nobody knows whether it was carried out. */
+export type Patience =
+  /** The caller hears of it: carried out twice it would say something else. */
+  | 'none'
+  /** It is asked again for some seconds: somebody waits for the answer. */
+  | 'some'
+  /** It is asked again for as long as a restart of the server takes: work that was done would be lost. */
+  | 'long';
+
+/** One connection inside a transaction. */
+export interface Transaction {
+  run<R extends QueryResultRow>(text: string, values?: readonly Value[]): Promise<R[]>;
+}
+
+/** The connections of one process to one database. */
+export interface Database {
+  readonly settings: DatabaseSettings;
+  run<R extends QueryResultRow>(statement: Statement, values: readonly Value[], patience: Patience): Promise<R[]>;
+  /** Statements that are carried out together or not at all; all of them again where another process was in the way. */
+  together<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** A connection of its own, for what is heard. Not connected yet. */
+  ownClient(): Client;
+  readonly isOpen: boolean;
+  close(): Promise<void>;
+}
+
+const PATIENCE_MS: Readonly<Record<Patience, number>> = { none: 0, some: 4_000, long: 30_000 };
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+const RACES_MAX = 8;
+/** For a connection out of the pool, and for a new one. */
+const CONNECT_MS = 5_000;
+/** Longer than any statement of ours takes, so that a line that went dead is noticed. */
+const STATEMENT_MS = 20_000;
+
+const INT8 = 20;
+
+/** Connects nothing yet. Throws `package_missing`. */
+export async function openDatabase(settings: DatabaseSettings): Promise<Database> {
+  const { default: pg } = await optionalPackage(() => import('pg'), {
+    purpose: 'keeping runs in PostgreSQL',
+    needs: ['pg'],
+  });
+  // Numbers of ours are times and counts, which a double holds.
+  const parser = (oid: number, format?: 'text'): unknown =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format);
+  const types = { getTypeParser: parser as typeof pg.types.getTypeParser }; // which has overloads that this fits
+  const common = {
+    connectionString: settings.url,
+    types,
+    application_name: 'treadle',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: CONNECT_MS,
+  };
+  const pool: Pool = new pg.Pool({
+    ...common,
+    max: settings.pool,
+    query_timeout: STATEMENT_MS + 2_000,
+    statement_timeout: STATEMENT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_MS,
+    allowExitOnIdle: true,
+  });
+  // A connection that dies while nobody uses it is replaced with the next one that is wanted.
+  pool.on('error', () => undefined);
+  let isOpen = true;
+
+  function refuseClosed(): void {
+    if (isOpen) return;
+    throw new TreadleError('log_unavailable', {
+      place: settings.place,
+      found: 'a database that was closed',
+      wanted: 'an open one',
+    });
+  }
+
+  async function persistently<T>(work: () => Promise<T>, patience: Patience): Promise<T> {
+    const until = performance.now() + PATIENCE_MS[patience];
+    let pause = FIRST_PAUSE_MS;
+    for (let races = 0; ;) {
+      refuseClosed();
+      try {
+        return await work();
+      } catch (problem) {
+        if (isRace(problem) && ++races < RACES_MAX) continue;
+        if (!(isLost(problem) || isPoolBusy(problem)) || performance.now() + pause > until)
+          throw postgresError(problem, settings.place);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    }
+  }
+
+  return {
+    settings,
+    get isOpen() {
+      return isOpen;
+    },
+    async run<R extends QueryResultRow>({ name, text }: Statement, values: readonly Value[], patience: Patience) {
+      const ask = async (): Promise<R[]> => (await pool.query<R>({ name, text, values: [...values] })).rows;
+      return persistently(ask, patience);
+    },
+    together: (work) => persistently(() => inTransaction(pool, work), 'none'),
+    ownClient: () => new pg.Client(common),
+    async close() {
+      if (!isOpen) return;
+      isOpen = false;
+      await pool.end();
+    },
+  };
+}
+
+async function inTransaction<T>(pool: Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  const client: PoolClient = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    const result = await work({
+      run: async <R extends QueryResultRow>(text: string, values: readonly Value[] = []) =>
+        (await client.query<R>(text, [...values])).rows,
+    });
+    await client.query('COMMIT');
+    return result;
+  } catch (problem) {
+    try {
+      await client.query('ROLLBACK');
+    } catch (cause) {
+      broken = cause instanceof Error ? cause : new Error(String(cause)); // the pool must not hand it out again
+    }
+    throw problem;
+  } finally {
+    client.release(broken);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * The tables of one schema of ours. The n-th entry takes a schema from version n to n + 1; only ever add to the end.
+ *
+ * Times are milliseconds since 1970. Names have `COLLATE "C"`, so that they are in the order of their bytes, whatever the
+ * database was made with. JSON is text: it comes back as it went in, and it may say NUL.
+ */
+export const MIGRATIONS: readonly ((schema: string) => string)[] = [
+  (s) => `
+  CREATE TABLE ${s}.conversations (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id text COLLATE "C" NOT NULL UNIQUE,
+    agent text COLLATE "C" NOT NULL,
+    bundle text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    tenant text COLLATE "C" NOT NULL,
+    agent_path text NOT NULL,
+    created_at bigint NOT NULL,
+    status text NOT NULL DEFAULT 'initializing',
+    title text NOT NULL DEFAULT '',
+    folded_title text NOT NULL DEFAULT '',
+    updated_at bigint NOT NULL,
+    -- updated_at in whole minutes, for the index: an append seldom has to touch one.
+    minute bigint NOT NULL,
+    head bigint NOT NULL DEFAULT 0,
+    epoch bigint NOT NULL DEFAULT 0,
+    owner text,
+    until bigint NOT NULL DEFAULT 0,
+    -- The head as the lease's holder last knew it, and the last fact from outside: see standing.ts.
+    seen bigint NOT NULL DEFAULT 0,
+    posted bigint NOT NULL DEFAULT 0,
+    -- Since when there is work left or begun.
+    waiting_since bigint,
+    -- When there will be work without anybody saying anything. Of no account while waiting_since is set.
+    continue_at bigint,
+    parent text COLLATE "C",
+    parent_action text,
+    root text COLLATE "C",
+    metadata text,
+    limits text,
+    archived_at bigint
+  ) WITH (fillfactor = 80); -- room for the next version of a row beside it
+  CREATE INDEX conversations_newest ON ${s}.conversations (minute);
+  CREATE INDEX conversations_of ON ${s}.conversations (tenant, user_id, minute);
+  CREATE INDEX conversations_waiting ON ${s}.conversations (tenant, waiting_since) WHERE waiting_since IS NOT NULL;
+  CREATE INDEX conversations_timed ON ${s}.conversations (continue_at) WHERE continue_at IS NOT NULL;
+  CREATE INDEX conversations_children ON ${s}.conversations (parent) WHERE parent IS NOT NULL;
+  CREATE INDEX conversations_tree ON ${s}.conversations (root) WHERE root IS NOT NULL;
+
+  CREATE TABLE ${s}.facts (
+    conversation bigint NOT NULL,
+    seq bigint NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    v integer, -- NULL is 1
+    at bigint NOT NULL,
+    turn integer, -- 3 is t3
+    iteration bigint,
+    cause bigint, -- seq of a fact of the same conversation
+    source text,
+    key text COLLATE "C",
+    rest text, -- JSON of what does not fit the columns before
+    body text, -- JSON; NULL when it is a blob
+    blob bytea,
+    PRIMARY KEY (conversation, seq)
+  );
+  CREATE UNIQUE INDEX facts_keyed ON ${s}.facts (conversation, type, key) WHERE key IS NOT NULL;
+  CREATE INDEX facts_with_blob ON ${s}.facts (blob) WHERE blob IS NOT NULL;
+
+  -- Long texts, each once under its SHA-256.
+  CREATE TABLE ${s}.blobs (hash bytea PRIMARY KEY, content bytea NOT NULL);
+
+  -- Which bodies a conversation may read: a hash alone opens nothing.
+  CREATE TABLE ${s}.conversation_blobs (
+    conversation bigint NOT NULL,
+    hash bytea NOT NULL,
+    PRIMARY KEY (conversation, hash)
+  );
+  CREATE INDEX conversation_blobs_by_hash ON ${s}.conversation_blobs (hash);
+  `,
+];
