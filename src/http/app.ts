@@ -22,7 +22,9 @@ import { servePage } from './page.ts';
 import { answerRefusal, CORS_HEADERS, setSafeHeaders } from './reply.ts';
 import { accountHandlers, CALLBACK } from './routes/accounts.ts';
 import { allowanceHandlers } from './routes/allowances.ts';
+import { keyHandlers } from './routes/keys.ts';
 import { nexustradeHandlers } from './routes/nexustrade.ts';
+import { operateHandlers } from './routes/operate.ts';
 import { operationHandlers } from './routes/operations.ts';
 import { runHandlers } from './routes/runs.ts';
 import { selectionHandlers } from './routes/selections.ts';
@@ -32,7 +34,9 @@ import {
   allowanceRoutes,
   API,
   NEXUSTRADE_API,
+  keyRoutes,
   nexustradeRoutes,
+  operateRoutes,
   operationRoutes,
   runRoutes,
   selectionRoutes,
@@ -40,7 +44,7 @@ import {
 } from './wire.ts';
 
 export interface AppOptions extends BrowserRules {
-  readonly host: Pick<Host, 'runs' | 'agents' | 'selections' | 'accounts' | 'allowances'>;
+  readonly host: Pick<Host, 'runs' | 'agents' | 'selections' | 'accounts' | 'allowances' | 'operate'>;
   readonly control: ControlStore;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -155,6 +159,8 @@ export function createApp(options: AppOptions): App {
   const accountOptions = { accounts: host.accounts, callerOf, publicUrl: options.publicUrl };
   serve(API, accountRoutes, accountHandlers(accountOptions), CANONICAL);
   serve(API, allowanceRoutes, allowanceHandlers(host), CANONICAL);
+  serve(API, operateRoutes, operateHandlers(host), CANONICAL);
+  serve(API, keyRoutes, keyHandlers({ keys: control, credentials, clock }), CANONICAL);
   serve(NEXUSTRADE_API, nexustradeRoutes, nexustradeHandlers(host), NEXUSTRADE);
   const mcp = mcpHandlers({ runs: host.runs, agents: () => host.agents(), clock, version: options.version }, logger);
   serve('', agUiRoutes, agUiHandlers(host, streams), PROTOCOLS);

@@ -4,7 +4,9 @@ import {
   API,
   errorReply,
   frame,
+  keyRoutes,
   NEXUSTRADE_API,
+  operateRoutes,
   nexustradeRoutes,
   operationRoutes,
   runRoutes,
@@ -66,6 +68,8 @@ export const SURFACES: readonly { readonly tag: string; readonly prefix: string;
   { tag: 'Choices', prefix: API, table: selectionRoutes },
   { tag: 'Accounts', prefix: API, table: accountRoutes },
   { tag: 'Allowances', prefix: API, table: allowanceRoutes },
+  { tag: 'Operating', prefix: API, table: operateRoutes },
+  { tag: 'Keys', prefix: API, table: keyRoutes },
   { tag: 'Agents (requirement wire)', prefix: NEXUSTRADE_API, table: nexustradeRoutes },
   { tag: 'Operations', prefix: '', table: operationRoutes },
 ];

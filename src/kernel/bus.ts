@@ -133,7 +133,7 @@ function check(what: string, given: string, known: Iterable<string>, source: str
   });
 }
 
-const DEFAULT_PRIORITY = 50;
+export const DEFAULT_PRIORITY = 50;
 /** Cancelling must be heard before anything that might start new work. */
 const CANCEL_PRIORITY = 5;
 const CANCEL_EVENTS: ReadonlySet<string> = new Set(['cancel.active', 'cancel.resume']);

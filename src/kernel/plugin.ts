@@ -3,7 +3,7 @@ import type { Clock, Instant } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
-import type { Answerer, Bus, RequestType } from './bus.ts';
+import { DEFAULT_PRIORITY, type Answerer, type Bus, type RequestType } from './bus.ts';
 import type { Logger } from './ports.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { QuestionType } from './verdict.ts';
@@ -49,6 +49,8 @@ export interface Manifest {
   readonly about: string;
   readonly listens: readonly string[];
   readonly gates: readonly QuestionType[];
+  /** The place of each gate in the order in which gates are asked, lower first. */
+  readonly priorities: readonly number[];
   readonly answers: readonly RequestType[];
   readonly announces: readonly string[];
 }
@@ -86,19 +88,23 @@ export function install<C>(
   const undo: (() => void)[] = [];
   const listens: string[] = [];
   const gates: QuestionType[] = [];
+  const priorities: number[] = [];
   const answers: RequestType[] = [];
   const blocks = new Map<string, AnnounceBlock>();
   const registration = { source: plugin.id, priority };
+  // What a bundle says of a plugin stands over what the plugin says of itself.
+  const over = priority === undefined ? { source: plugin.id } : registration;
   const host: Host = {
     on(pattern, listener, options) {
       listens.push(pattern);
-      const off = bus.on(pattern, listener, { ...registration, ...options, source: plugin.id });
+      const off = bus.on(pattern, listener, { ...options, ...over });
       undo.push(off);
       return off;
     },
     before(question, judge, options) {
       gates.push(question);
-      const off = bus.before(question, judge, { ...registration, ...options, source: plugin.id });
+      priorities.push(priority ?? options?.priority ?? DEFAULT_PRIORITY);
+      const off = bus.before(question, judge, { ...options, ...over });
       undo.push(off);
       return off;
     },
@@ -125,7 +131,15 @@ export function install<C>(
     });
   }
   return {
-    manifest: { id: plugin.id, about: plugin.about, listens, gates, answers, announces: [...blocks.keys()] },
+    manifest: {
+      id: plugin.id,
+      about: plugin.about,
+      listens,
+      gates,
+      priorities,
+      answers,
+      announces: [...blocks.keys()],
+    },
     blocks,
     uninstall: () => {
       for (const off of undo.splice(0)) off();

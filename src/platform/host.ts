@@ -23,6 +23,7 @@ import { createMemoryAccounts } from '../adapters/stores/control/accounts.ts';
 import { createMemoryAllowances } from '../adapters/stores/control/allowances.ts';
 import { createMemorySelections } from '../adapters/stores/control/selections.ts';
 import type { RunsPorts } from './runs/ports.ts';
+import { createOperate, type Operate } from './operate.ts';
 import { createRuns } from './runs/service.ts';
 import type { UsageLedger } from './runs/usage.ts';
 import { retire, type Retention } from './runs/retention.ts';
@@ -70,6 +71,7 @@ export interface Host {
   readonly selections: Selections;
   readonly accounts: Accounts;
   readonly allowances: Allowances;
+  readonly operate: Operate;
   readonly engine: Engine;
   /** Begins to drive, and to remove what is too old. Without it the host only reads and puts on record. */
   start(): Promise<void>;
@@ -133,6 +135,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     selections: hostSelections({ served: bundles, log, folds, store, accounts, clock, ids }),
     accounts: goingOn(accounts, runs),
     allowances: createAllowances(runsPorts),
+    operate: createOperate({ served: bundles, log, clock, metering: options.measures?.metering }),
     engine,
     async start() {
       if (options.retention !== undefined) endRetention = retire({ log, clock, logger }, options.retention);

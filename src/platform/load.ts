@@ -53,6 +53,10 @@ export interface LoadOptions {
   /** What tool servers do out of the ordinary is told here. */
   readonly logger?: Logger;
   readonly oauth?: McpServersOptions['oauth'];
+  /** Instead of what is in the file: an edit that nobody has saved. */
+  readonly text?: string | undefined;
+  /** Instead of servers of its own. The bundle closes them with itself. */
+  readonly servers?: McpServers | undefined;
 }
 
 /** A bundle that has been read, checked and connected to its tools. Nothing in it changes; an edited file is loaded anew. */
@@ -77,6 +81,7 @@ export interface LoadedBundle {
   agent(id: string): LoadedAgent;
   /** The same after asking its servers, where that is due. Throws `bundle_unknown_name`; a server that is down is no error. */
   agentNow(id: string): MaybePromise<LoadedAgent>;
+  readonly servers: McpServers;
   /** What is odd about the tool servers that were asked so far. */
   serverNotices(): readonly Notice[];
   agentSource(selections?: SelectionStore, accounts?: AccountStore): AgentSource;
@@ -94,7 +99,7 @@ export interface LoadedBundle {
 export async function loadBundle(file: string, options: LoadOptions): Promise<LoadedBundle> {
   const problems = new Problems();
   const { clock = systemClock } = options;
-  const declared = declare(readText(file, file), file, options.environment, problems);
+  const declared = declare(options.text ?? readText(file, file), file, options.environment, problems);
   const { bundle, isPartial } = declared;
   const folder = path.dirname(path.resolve(file));
   const notices = new Notices();
@@ -193,14 +198,16 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       hint,
     });
   };
-  const servers = await openServers({
-    services: consumer(bundle).block?.mcp?.services ?? {},
-    folder,
-    searchPath: options.environment['PATH'],
-    clock,
-    logger: options.logger ?? silent,
-    oauth: options.oauth,
-  });
+  const servers =
+    options.servers ??
+    (await openServers({
+      services: consumer(bundle).block?.mcp?.services ?? {},
+      folder,
+      searchPath: options.environment['PATH'],
+      clock,
+      logger: options.logger ?? silent,
+      oauth: options.oauth,
+    }));
   const live = createLiveAgents({ loaded: byId, remote, servers, services });
   const there = (found: LoadedAgent | undefined): LoadedAgent => {
     if (found === undefined) throw new Error('Treadle bug: an agent was named and is not there');
@@ -223,6 +230,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       const found = live.now(agentNamed(name));
       return isPromise(found) ? found.then(there) : there(found);
     },
+    servers,
     serverNotices: () => servers.oddities().map(({ server, text }) => ({ place: `the MCP server ${server}`, text })),
     agentSource(selections, accounts) {
       const reader = selections === undefined ? undefined : createSelectionReader({ store: selections, clock });

@@ -2,6 +2,7 @@ import type { MaybePromise } from '../base/promise.ts';
 import type { McpTools } from '../domain/inventory.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 import type { Tool } from '../kernel/ports.ts';
+import type { ServerHealth } from '../adapters/mcp/server.ts';
 import type { ToolGroup } from './grant.ts';
 
 /** The MCP servers of one bundle. None is connected before a turn needs it. */
@@ -11,6 +12,10 @@ export interface McpServers {
   group(entry: McpTools): MaybePromise<ToolGroup & { readonly version: number }>;
   /** The tool as it was described, as long as the entry grants it, whatever its server says by now. */
   hand(entry: McpTools, definition: ToolDefinition): Tool | undefined;
+  /** How each server stands, those too that nobody has asked yet. */
+  health(): readonly ServerHealth[];
+  /** Asks a server now. False where there is none of this id. Never rejects. */
+  ask(id: string): Promise<boolean>;
   /** What is odd about each server that was asked, in sentences for the operator. */
   oddities(): readonly { readonly server: string; readonly text: string }[];
   close(): Promise<void>;
@@ -21,6 +26,8 @@ export const NO_SERVERS: McpServers = {
   ids: [],
   group: (entry) => ({ ...notAsked(entry), version: 0 }),
   hand: () => undefined,
+  health: () => [],
+  ask: () => Promise.resolve(false),
   oddities: () => [],
   close: () => Promise.resolve(),
 };

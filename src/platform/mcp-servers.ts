@@ -52,7 +52,10 @@ export function createMcpServers({
   }
 
   function serverOf(entry: McpTools): McpServer | undefined {
-    const id = serverId(entry);
+    return serverNamed(serverId(entry));
+  }
+
+  function serverNamed(id: string): McpServer | undefined {
     const service = Object.hasOwn(services, id) ? services[id] : undefined;
     if (service === undefined) return undefined;
     let server = servers.get(id);
@@ -81,6 +84,12 @@ export function createMcpServers({
       if (remote === undefined || server?.id !== remote.server || !allows(entry, ownName(remote.name)))
         return undefined;
       return handOf(server, definition);
+    },
+    health: () => Object.keys(services).flatMap((id) => serverNamed(id)?.health ?? []),
+    async ask(id) {
+      const server = serverNamed(id);
+      await server?.ask();
+      return server !== undefined;
     },
     oddities: () =>
       [...servers.values()].flatMap(({ id, last }) => {

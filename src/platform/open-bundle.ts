@@ -11,7 +11,8 @@ import { activeByDefault, shippedPlugins } from '../plugins/shipped.ts';
 import { chooseModel, withChosenModel, type ChosenModel } from './auto-model.ts';
 import { builtinGroups } from './builtins.ts';
 import { processEnvironment, type Environment } from './environment.ts';
-import { loadBundle, type LoadedBundle } from './load.ts';
+import { editedBundle, type EditedBundle } from './edited-bundle.ts';
+import { loadBundle, type LoadedBundle, type LoadOptions } from './load.ts';
 import { installMetering } from './metering/install.ts';
 import type { Measures } from './measures.ts';
 import { createReload, type Edition } from './reload.ts';
@@ -45,6 +46,8 @@ export interface OpenBundle {
   readonly loaded: LoadedBundle;
   /** Looks at the file again: an edit counts from the next turn on, a wrong one leaves what was. */
   reload(): Promise<'same' | 'new' | 'kept'>;
+  /** An edit that nobody has saved, to compare with what runs: nothing is driven with it. Throws `bundle_invalid`. */
+  edited(text: string): Promise<EditedBundle>;
   /** What each active plugin registered. */
   readonly manifests: readonly Manifest[];
   /** The model that `auto` stands for, where the bundle leaves it open. */
@@ -63,8 +66,9 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
   const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const { measures = {} } = options;
   const plugins = [...shippedPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
-  const load = (): Promise<LoadedBundle> =>
+  const load = (more: Pick<LoadOptions, 'text' | 'servers'> = {}): Promise<LoadedBundle> =>
     loadBundle(options.bundle, {
+      ...more,
       environment,
       builtins: builtinGroups,
       plugins: new Map(plugins.map((one) => [one.id, one.config])),
@@ -120,6 +124,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       return reload.current.bundle;
     },
     reload: () => reload.now(),
+    edited: (text) => editedBundle({ text, running: reload.current.bundle, environment, load }),
     manifests: installed.map((one) => one.manifest),
     model: chosen,
     bus,

@@ -51,6 +51,7 @@ test('every route of the run API answers as its table says', async (t) => {
   await ask('readEvents', id, { query: '?limit=100' });
   await ask('readLog', id, { query: '?after=0&limit=1000' });
   await ask('readPrompt', id);
+  await ask('readCalls', id, { query: '?after=0&limit=1000' });
   await ask('sayToRun', id, { body: { content: 'hang', mode: 'followup' } });
   await ask('stopRun', id);
   await served.rest(id);
@@ -63,7 +64,6 @@ test('every route of the run API answers as its table says', async (t) => {
   await ask('archiveRun', id, { body: { archived: false } });
   await ask('listRuns', '', { query: '?status=stopped,completed&archived=any&limit=10&q=write' });
   await ask('readUsage', '', { query: '?by=agent' });
-  await ask('readCaller');
   await ask('removeRun', id);
   // Two that have a test of their own.
   assert.deepEqual([...left], ['followRun', 'deliver']);

@@ -9,7 +9,7 @@ import { newApiKey } from '../../src/http/api-key.ts';
 import { startServer, type ServerOptions, type TreadleServer } from '../../src/http/server.ts';
 import type { Log, Logger } from '../../src/kernel/ports.ts';
 import type { ApiKey, ControlStore } from '../../src/kernel/stores.ts';
-import { createHost, type Host } from '../../src/platform/host.ts';
+import { createHost, type Host, type HostOptions } from '../../src/platform/host.ts';
 import { temporaryFolder } from '../stores/temporary.ts';
 
 export const OUTCOMES = path.join(import.meta.dirname, '../cli/fixtures/outcomes.yaml');
@@ -53,6 +53,9 @@ export interface ServedOptions extends Partial<Omit<ServerOptions, 'host'>> {
   readonly bundles?: readonly string[];
   readonly log?: Log;
   readonly wrap?: (host: Host) => Host;
+  readonly environment?: HostOptions['environment'];
+  readonly measures?: HostOptions['measures'];
+  readonly models?: HostOptions['models'];
 }
 
 export async function aServer(t: Ending, options: ServedOptions = {}): Promise<Served> {
@@ -70,8 +73,10 @@ export async function aServer(t: Ending, options: ServedOptions = {}): Promise<S
     bundles: options.bundles ?? [OUTCOMES],
     log,
     secret: 'a secret',
-    environment: {},
+    environment: options.environment ?? {},
     logger,
+    measures: options.measures,
+    models: options.models,
   });
   const server = await startServer({
     control,

@@ -1,4 +1,5 @@
 import { SdkHttpError, type Client, type ElicitResult } from '@modelcontextprotocol/client';
+import type { Instant } from '../../base/clock.ts';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TTL_SECONDS, type McpService } from '../../domain/mcp.ts';
@@ -31,6 +32,24 @@ export type Listing =
       readonly known: ListedTools | undefined;
     };
 
+/** How a server stands, for whoever looks after it. */
+export interface ServerHealth {
+  readonly id: string;
+  readonly transport: 'stdio' | 'http';
+  /** `idle`: nobody has asked it yet. */
+  readonly status: 'idle' | 'up' | 'down';
+  readonly isConnected: boolean;
+  /** Why it is down. */
+  readonly why?: string | undefined;
+  /** Names of its tools as it last listed them. */
+  readonly tools: readonly string[];
+  readonly listedAt?: Instant | undefined;
+  /** Until then it is not asked again. */
+  readonly retryAt?: Instant | undefined;
+  /** Attempts in a row that failed. */
+  readonly failures: number;
+}
+
 /**
  * One MCP server of a bundle. Nothing is connected before somebody needs it.
  *
@@ -43,6 +62,9 @@ export interface McpServer {
   listing(): MaybePromise<Listing>;
   /** The listing that the last turn was begun with. */
   readonly last: Listing | undefined;
+  readonly health: ServerHealth;
+  /** Asks it now, also one that is to be left alone for a while. Never rejects. */
+  ask(): Promise<Listing>;
   /** Runs a tool as it was described when the turn began. Aborting the context's signal tells the server. */
   call(
     definition: Pick<ToolDefinition, 'effect' | 'inputSchema' | 'remote'>,
@@ -205,6 +227,24 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     id,
     get last() {
       return last;
+    },
+    get health(): ServerHealth {
+      return {
+        id,
+        transport: service.transport === 'stdio' ? 'stdio' : 'http',
+        status: last?.status ?? 'idle',
+        isConnected: link?.isOpen() === true,
+        why: last?.status === 'down' ? last.why : undefined,
+        tools: listed?.tools.map(({ own }) => own) ?? [],
+        listedAt: listed === undefined ? undefined : listedAt,
+        retryAt: last?.status === 'down' && retryAt > clock.now() ? retryAt : undefined,
+        failures,
+      };
+    },
+    async ask() {
+      retryAt = 0;
+      isStale = true;
+      return this.listing();
     },
     listing() {
       if (asking !== undefined) return asking;

@@ -1,4 +1,4 @@
-import { SCOPES } from '../../kernel/stores.ts';
+import { isoTime } from '../../base/clock.ts';
 import type { Host } from '../../platform/host.ts';
 import type { Handlers } from '../endpoint.ts';
 import { callerName } from '../identify.ts';
@@ -29,6 +29,10 @@ export function runHandlers(
     readPrompt: async ({ params: { id, iteration }, query }, { caller }) => ({
       body: await runs.prompt(caller, id, { iteration, turn: query.turn }),
     }),
+    async readCalls({ params, query }, { caller }) {
+      const { calls, hasMore } = await runs.calls(caller, params.id, query);
+      return { body: { calls: calls.map((one) => ({ ...one, at: isoTime(one.at) })), hasMore } };
+    },
     async sayToRun({ params, body }, { caller, key }) {
       const { run, fresh } = await runs.say(caller, params.id, { ...body, key });
       return { body: run, repeated: !fresh };
@@ -50,9 +54,6 @@ export function runHandlers(
       return undefined;
     },
     listAgents: () => ({ body: { agents: agents() } }),
-    readCaller: (_asked, { caller: { userId, tenant, scopes } }) => ({
-      body: { userId, tenant, scopes: SCOPES.filter((one) => scopes.has(one)) },
-    }),
     readUsage: async ({ query }, { caller }) => ({ body: { rows: await runs.usage(caller, query) } }),
   };
 }

@@ -45,6 +45,10 @@ export const WIRE_ERRORS = {
   request_expired: { status: 410, about: 'The approval or question was not answered in time.' },
   body_too_large: { status: 413, about: 'The body is larger than the server takes.' },
   unsupported_media_type: { status: 415, about: 'A body has to be `application/json`.' },
+  bundle_invalid: {
+    status: 422,
+    about: 'The text is no bundle that could be served here. `details.problems` has all that is wrong with it.',
+  },
   agent_unknown: { status: 422, about: 'No agent that is served has this name.' },
   input_invalid: { status: 422, about: 'A message is empty, too large, or was refused by a gate.' },
   rate_limit_exceeded: { status: 429, about: 'Too many requests. `Retry-After` says how long to wait.' },

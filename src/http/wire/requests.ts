@@ -68,6 +68,52 @@ export const logPage = z
   .object({ facts: z.array(z.unknown()), hasMore: z.boolean() })
   .meta({ id: 'LogPage', description: 'Facts as docs/events.md has them.' });
 
+const coldFinding = z.object({
+  what: z.string(),
+  predicted: z.int(),
+  billed: z.int().optional(),
+  cause: z.enum(['ours', 'expired', 'provider', 'unknown']).optional(),
+  section: z.string().optional(),
+  change: z.enum(['model', 'selection', 'bundle', 'compaction', 'gate']).optional(),
+});
+
+export const readCalls = z.strictObject({
+  after: count(0, Number.MAX_SAFE_INTEGER).optional().meta({ description: 'Calls with a higher `seq`.' }),
+  limit: count(1, 1000).optional(),
+});
+export const callsPage = z
+  .object({
+    calls: z.array(
+      z.object({
+        seq: z.int(),
+        turn: z.int(),
+        iteration: z.int(),
+        attempt: z.int(),
+        purpose: z.string().optional(),
+        provider: z.string(),
+        model: z.string(),
+        role: z.string(),
+        served: z.string().optional(),
+        at: time,
+        ms: z.int().optional().meta({ description: 'Absent while it goes on.' }),
+        stop: z.string().optional(),
+        failure: z.object({ class: z.string(), message: z.string() }).optional(),
+        usage: tokens,
+        cost: cost.optional().meta({ description: 'Absent: unknown, or not over.' }),
+        expectedRead: z
+          .int()
+          .optional()
+          .meta({ description: 'Input tokens that a cache should have given. Absent: nobody knows of this provider.' }),
+        markers: z.array(z.string()).optional(),
+        unmarked: z.array(z.string()).optional(),
+        changed: z.array(z.string()).meta({ description: 'Sections that differ from the call before.' }),
+        cold: coldFinding.optional().meta({ description: 'Why a warm prompt was cold, and which change did it.' }),
+      }),
+    ),
+    hasMore: z.boolean(),
+  })
+  .meta({ id: 'CallsPage' });
+
 export const promptOf = z.strictObject({
   id: z.string(),
   iteration: count(1, 1_000_000).meta({ description: 'Within its turn, from 1.' }),
@@ -108,17 +154,7 @@ export const prompt = z
         expectedRead: z.int().optional(),
         markers: z.array(z.string()).optional(),
         unmarked: z.array(z.string()).optional(),
-        cold: z
-          .object({
-            what: z.string(),
-            predicted: z.int(),
-            billed: z.int().optional(),
-            cause: z.enum(['ours', 'expired', 'provider', 'unknown']).optional(),
-            section: z.string().optional(),
-            change: z.enum(['model', 'selection', 'bundle', 'compaction', 'gate']).optional(),
-          })
-          .optional()
-          .meta({ description: 'Why a warm prompt was cold, and which change did it.' }),
+        cold: coldFinding.optional().meta({ description: 'Why a warm prompt was cold, and which change did it.' }),
       })
       .meta({ description: 'What was expected of the provider’s cache, and what came of it.' }),
   })
@@ -223,14 +259,6 @@ export const agentList = z
   .meta({ id: 'AgentList' });
 
 /** Who asks, as the server knows them: what a page offers depends on it. */
-export const caller = z
-  .object({
-    userId: z.string(),
-    tenant: z.string(),
-    scopes: z.array(z.enum(['read', 'run', 'approve', 'admin'])).meta({ description: '`admin` has all the others.' }),
-  })
-  .meta({ id: 'Caller' });
-
 const day = z.iso.date();
 export const usageQuery = z.strictObject({
   by: z.enum(['user', 'agent', 'model', 'day']),

@@ -83,6 +83,18 @@ export const runRoutes = {
     reply: requests.prompt,
     refuses: ['prompt_unknown'],
   },
+  readCalls: {
+    method: 'GET',
+    path: '/runs/{id}/calls',
+    about:
+      'Its model calls: what a cache was expected to give and what was billed, what each cost, and why one was cold.',
+    scope: 'read',
+    params: requests.runId,
+    query: requests.readCalls,
+    status: 200,
+    reply: requests.callsPage,
+    refuses: [],
+  },
   sayToRun: {
     method: 'POST',
     path: '/runs/{id}/messages',
@@ -209,15 +221,6 @@ export const runRoutes = {
     scope: 'read',
     status: 200,
     reply: requests.agentList,
-    refuses: [],
-  },
-  readCaller: {
-    method: 'GET',
-    path: '/me',
-    about: 'Who you are here, and what your key may do.',
-    scope: 'read',
-    status: 200,
-    reply: requests.caller,
     refuses: [],
   },
   readUsage: {

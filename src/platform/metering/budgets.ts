@@ -44,7 +44,7 @@ export interface HeldCap extends Cap {
 
 /** Every cap that a call of a run comes under: the run's own, those of the runs above it, its user's and its tenant's. */
 export function capsOf(
-  { runs, tenant, userId }: Payer,
+  { runs, tenant, userId }: Pick<Payer, 'runs' | 'tenant' | 'userId'>,
   limitsOf: (runId: string) => RunLimits | undefined,
   { user, tenant: all, users = {}, tenants = {} }: Budgets,
   now: Instant,

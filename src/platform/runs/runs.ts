@@ -5,6 +5,7 @@ import type { Fact } from '../../domain/event.ts';
 import type { RunLimits } from '../../domain/run.ts';
 import type { RunStatus } from '../../domain/status.ts';
 import type { Delivery } from '../delivery.ts';
+import type { CallsPage, CallsQuery } from './calls.ts';
 import type { Caller } from './caller.ts';
 import type { FollowOptions, Frame } from './frame.ts';
 import type { Page, PageQuery } from './page.ts';
@@ -158,6 +159,8 @@ export interface Runs {
   log(caller: Caller, id: string, query?: LogQuery): Promise<LogPage>;
   /** Scope `read`. Throws `prompt_unknown` for an iteration that made no model call. */
   prompt(caller: Caller, id: string, query: PromptQuery): Promise<Prompt>;
+  /** Scope `read`. Every model call with what was expected of it, what was billed and what it cost. Throws `invalid_request`. */
+  calls(caller: Caller, id: string, query?: CallsQuery): Promise<CallsPage>;
   /**
    * Scope `run`. Throws `input_invalid`, `idempotency_conflict`, and `ambiguous_request` for an answer when several questions
    * are open. `fresh` is false for a key that was used.

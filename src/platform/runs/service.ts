@@ -1,6 +1,7 @@
 import { checkedDelivery } from '../delivery.ts';
 import { answer, answerOnly } from './answering.ts';
 import { create, say } from './begin.ts';
+import { calls } from './calls-of.ts';
 import { archive, fork, remove, rename, resume, stop } from './control.ts';
 import { follow } from './follow.ts';
 import { post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
@@ -21,6 +22,7 @@ export function createRuns(ports: RunsPorts): Runs {
     follow: (caller, id, options = {}) => follow(ports, caller, id, options),
     log: (caller, id, query = {}) => log(ports, caller, id, query),
     prompt: (caller, id, query) => prompt(ports, caller, id, query),
+    calls: (caller, id, query = {}) => calls(ports, caller, id, query),
     say: (caller, id, message) => say(ports, caller, id, message),
     answer: (caller, id, answers) => answer(ports, caller, id, answers),
     approve: (caller, id) => answerOnly(ports, caller, id, 'allow'),
