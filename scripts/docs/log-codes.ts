@@ -5,6 +5,7 @@ import { FAILURE_CLASSES } from '../../src/domain/model.ts';
 /** Why an action did not come out `ok`. A tool may fail with a code of its own. */
 export const OBSERVATION_CODES: Readonly<Record<string, string>> = {
   not_allowed: 'The tool is not among those of this turn.',
+  not_loaded: 'The tool is deferred and was not found by a search yet.',
   bad_arguments: 'The arguments are not JSON, or do not fit the schema.',
   too_many: 'The decision had more actions than are carried out.',
   repeated: 'The same call gave the same result too often.',

@@ -1,4 +1,5 @@
 import { isoTime, type Instant } from '../base/clock.ts';
+import type { EffectiveAgent } from '../domain/agent.ts';
 import { iterationsAllowed, nextIteration, type Conversation, type Turn } from '../domain/conversation.ts';
 import type { AnnounceBlockSource } from './section.ts';
 
@@ -19,6 +20,7 @@ export function announce(
     'INACTIVE TOOLS THIS TURN',
     turn.agent.inactive.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
   );
+  text += section('MORE TOOLS', more(turn.agent));
   text += section('CONNECTED ACCOUNTS UPDATE', accounts(turn));
   text += section('TEMPORAL CONTEXT', temporal(now, turn.agent.timeZone));
   text += section('OPEN PLAN', plan(turn));
@@ -37,6 +39,22 @@ function budget(conversation: Conversation, turn: Turn): string {
   const left = maxIterations - iteration;
   const line = `iteration ${iteration} of ${maxIterations}`;
   return left <= 0 ? `${line}: the last one, so answer now` : line;
+}
+
+const mores = new WeakMap<EffectiveAgent, string>();
+
+/** What a search would find: only how much of what, so that it is looked for. */
+function more(agent: EffectiveAgent): string {
+  if (agent.deferral === undefined) return '';
+  let text = mores.get(agent);
+  if (text === undefined) {
+    const counts = new Map<string, number>();
+    for (const { group, deferred } of agent.tools) if (deferred) counts.set(group, (counts.get(group) ?? 0) + 1);
+    const lines = [...counts].sort().map(([group, count]) => `- ${group}: ${count} ${count === 1 ? 'tool' : 'tools'}`);
+    text = lines.length === 0 ? '' : [...lines, 'These are not listed: search for them when you need one.'].join('\n');
+    mores.set(agent, text);
+  }
+  return text;
 }
 
 function accounts({ reactivated = [] }: Turn): string {

@@ -40,16 +40,12 @@ function toolChanges(before: Grant, after: Grant): readonly BundleChange[] {
   const changes: BundleChange[] = [];
   for (const [key, tool] of now) {
     const known = old.get(key);
-    if (known === undefined)
-      changes.push(widens(`the tool ${named(tool)} is granted`), rewrites(`${tool.definition.name} joins the tools`));
+    if (known === undefined) changes.push(widens(`the tool ${named(tool)} is granted`), ...moves(tool, 'joins'));
     else changes.push(...oneTool(known, tool));
   }
   for (const [key, tool] of old) {
     if (!now.has(key))
-      changes.push(
-        narrows(`the tool ${named(tool)} is not granted any more`),
-        rewrites(`${tool.definition.name} leaves the tools`),
-      );
+      changes.push(narrows(`the tool ${named(tool)} is not granted any more`), ...moves(tool, 'leaves'));
   }
   return changes;
 }
@@ -87,10 +83,19 @@ function oneTool(before: GrantedTool, after: GrantedTool): readonly BundleChange
   }
   if (old.timeoutMs !== now.timeoutMs) changes.push(free(`${now.name} may take ${now.timeoutMs ?? 'the usual'} ms`));
   if (old.name !== now.name) changes.push(rewrites(`${old.name} is called ${now.name}`));
-  if (old.description !== now.description) changes.push(rewrites(`the description of ${now.name} is another`));
+  if (old.deferred !== now.deferred)
+    changes.push(
+      rewrites(`${now.name} ${now.deferred === true ? 'is found by a search' : 'stands in the prompt'} now`),
+    );
+  const another = old.deferred === true && now.deferred === true ? free : rewrites;
+  if (old.description !== now.description) changes.push(another(`the description of ${now.name} is another`));
   if (canonicalJson(old.inputSchema) !== canonicalJson(now.inputSchema))
-    changes.push(rewrites(`the arguments of ${now.name} are others`));
+    changes.push(another(`the arguments of ${now.name} are others`));
   return changes;
+}
+
+function moves({ definition: { name, deferred } }: GrantedTool, how: 'joins' | 'leaves'): readonly BundleChange[] {
+  return [deferred === true ? free(`${name} ${how} what a search finds`) : rewrites(`${name} ${how} the tools`)];
 }
 
 const REPEATS = { read: 2, idempotent: 1, once: 0 } as const;

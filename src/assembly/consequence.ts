@@ -2,6 +2,8 @@ import type { Instant } from '../base/clock.ts';
 import type { EffectiveAgent, ModelRef } from '../domain/agent.ts';
 import { cacheProfile, roughTokens } from '../domain/cache-profile.ts';
 import type { CacheMark, Conversation } from '../domain/conversation.ts';
+import { promptTools } from '../domain/deferred.ts';
+import type { ToolDefinition } from '../domain/tool.ts';
 import type { Usage } from '../domain/usage.ts';
 import { isAlive, warmth } from './cache.ts';
 import { catalogueText } from './message-text.ts';
@@ -12,6 +14,8 @@ export type Realisation =
   | 'mask'
   /** The whole catalogue; announce says what is out, and dispatch refuses it. */
   | 'announce'
+  /** It was in no prompt: a search finds it from now on, or does not. */
+  | 'defer'
   /** The catalogue without it. */
   | 'remove';
 
@@ -118,11 +122,12 @@ function writing(model: Pick<ModelRef, 'provider'>, tokens: number, long: boolea
 
 /** How a difference in what may be called reaches the model; undefined where there is none. */
 function realisationOf(before: EffectiveAgent, after: EffectiveAgent): Realisation | undefined {
-  const names = (agent: EffectiveAgent): string => agent.tools.map(({ name }) => name).join();
-  if (names(before) === names(after)) return undefined;
+  const names = (tools: readonly ToolDefinition[]): string => tools.map(({ name }) => name).join();
+  if (names(before.tools) === names(after.tools)) return undefined;
   if (catalogue(before) !== catalogue(after) || textOf(before) !== textOf(after)) return 'remove';
+  if (names(promptTools(before.tools)) === names(promptTools(after.tools))) return 'defer';
   const [model] = after.models;
-  return model !== undefined && cacheProfile(model).masks ? 'mask' : 'announce';
+  return model !== undefined && cacheProfile(model).masks && after.deferral !== 'provider' ? 'mask' : 'announce';
 }
 
 function textOf({ instructions, gallery = '' }: EffectiveAgent): string {

@@ -2,6 +2,7 @@ import type { EffectiveAgent, ModelRef } from '../domain/agent.ts';
 import { cacheProfile } from '../domain/cache-profile.ts';
 import type { Grant, GrantedTool } from '../domain/grant.ts';
 import type { Selection } from '../domain/selection.ts';
+import { promptTools, TOOL_USE, TOOLBOX_GROUP } from '../domain/deferred.ts';
 import { DEFAULT_GALLERY_CHARS, SKILLS_GROUP } from '../domain/skill.ts';
 import { applyClaims, type HeldClaims, type UnmetTool } from './claims.ts';
 import type { Frame } from './frame.ts';
@@ -30,12 +31,16 @@ export interface Effective {
 export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, held: HeldClaims): Effective {
   const { bundle, revision, frame, grant, role } = declared;
   const { systemPrompt, additional, keepListed, skillsRoom: _, asksForClaims, ...behaviour } = frame;
-  const narrowed = withSkills(narrow(grant, selection), frame.skillsRoom);
-  // What an account has today must not reach the cached text, so what only an account keeps away stays listed.
-  const listed = staysListed(frame, narrowed.models) ? listable(grant.tools, narrowed) : narrowed.tools;
+  const all = withSkills(narrow(grant, selection), frame.skillsRoom);
+  const deferral = deferralOf(grant, frame, all.models);
+  const narrowed = { ...all, tools: withToolbox(all.tools, frame, deferral) };
   const applied = applyClaims(narrowed.tools, held);
   // Where the user is asked at the attempt, nothing is out before.
   const { tools, unmet } = asksForClaims === true ? { tools: narrowed.tools, unmet: [] } : applied;
+  // What an account has today must not reach the cached text, so what only an account keeps away stays listed.
+  const kept = staysListed(frame, narrowed.models, deferral) ? listable(grant.tools, narrowed) : narrowed.tools;
+  // What is not in the prompt costs nothing when it goes, and no search may find it.
+  const listed = deferral === undefined ? kept : kept.filter((tool) => !isDeferred(tool) || tools.includes(tool));
   const inactive = [...narrowed.inactive, ...unmet.map(({ name, why }) => ({ name, why }))];
   const accounts = byAccount(applied.unmet);
   // Apart from the instructions: these lists are others when the user changes them.
@@ -48,11 +53,12 @@ export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, 
       grammar: frame.grammar,
       systemPrompt,
       additional,
-      tools: definitions(listed),
+      tools: promptTools(definitions(listed)),
     }),
     ...(lists === '' ? {} : { gallery: lists }),
     tools: definitions(tools),
     ...(listed.length === tools.length ? {} : { listed: definitions(listed) }),
+    ...(deferral === undefined ? {} : { deferral }),
     inactive: inactive.sort((left, right) => (left.name < right.name ? -1 : 1)),
     ...(accounts.length === 0 ? {} : { unmet: accounts }),
     ...(narrowed.skills.length === 0
@@ -86,18 +92,48 @@ function withSkills(narrowed: Narrowed, room = DEFAULT_GALLERY_CHARS): WithSkill
   return { ...narrowed, tools, gallery: listed };
 }
 
+/** How deferred tools are found: by the provider where every model of the chain can, else by tools of ours. */
+function deferralOf({ tools }: Grant, { grammar }: Frame, models: readonly ModelRef[]): EffectiveAgent['deferral'] {
+  if (!tools.some(isDeferred)) return undefined;
+  return grammar === 'native' && models.every((model) => cacheProfile(model).searches) ? 'provider' : 'own';
+}
+
+/** The tools that find others: while the operator defers any, whatever the user switched off, so that nothing moves then. */
+function withToolbox(
+  tools: readonly GrantedTool[],
+  { grammar }: Frame,
+  deferral: EffectiveAgent['deferral'],
+): readonly GrantedTool[] {
+  if (deferral === undefined) return tools;
+  const isOut = ({ definition, own }: GrantedTool): boolean =>
+    definition.group === TOOLBOX_GROUP && (deferral === 'provider' || (grammar === 'json' && own === TOOL_USE));
+  return tools.filter((tool) => !isOut(tool));
+}
+
+function isDeferred({ definition }: GrantedTool): boolean {
+  return definition.deferred === true;
+}
+
 /** What may stay in the prompt although it is out: not what reads skills that nobody has. */
 function listable(granted: readonly GrantedTool[], { tools }: Narrowed): readonly GrantedTool[] {
-  return granted.filter((tool) => tool.definition.group !== SKILLS_GROUP || tools.includes(tool));
+  const isOurs = ({ definition: { group } }: GrantedTool): boolean => group === SKILLS_GROUP || group === TOOLBOX_GROUP;
+  return granted.filter((tool) => !isOurs(tool) || tools.includes(tool));
 }
 
 /**
  * Whether a tool that a user switched off stays in the prompt: where the operator says so, and where the provider can be
  * told which of the listed tools may be called.
  */
-function staysListed({ keepListed, grammar }: Frame, models: readonly ModelRef[]): boolean {
+function staysListed(
+  { keepListed, grammar }: Frame,
+  models: readonly ModelRef[],
+  deferral: EffectiveAgent['deferral'],
+): boolean {
   const [first] = models;
-  return keepListed === true || (grammar === 'native' && first !== undefined && cacheProfile(first).masks);
+  if (keepListed === true) return true;
+  // Names that may be called would have to hold what the provider's search finds, which it does not take.
+  if (deferral === 'provider') return false;
+  return grammar === 'native' && first !== undefined && cacheProfile(first).masks;
 }
 
 function definitions(tools: readonly GrantedTool[]): EffectiveAgent['tools'] {

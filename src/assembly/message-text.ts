@@ -1,11 +1,19 @@
 import { canonicalJson, type Json, type JsonObject } from '../base/json.ts';
+import { promptTools } from '../domain/deferred.ts';
 import type { Message, ModelRequest } from '../domain/model.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 import { observationParts } from './observation.ts';
 
-/** The tool catalogue as the bytes that count for the cache: ordered by name, schemas as canonical JSON. */
+/**
+ * The tool catalogue as the bytes that count for the cache: ordered by name, schemas as canonical JSON. Deferred tools do
+ * not count: where the provider is told of them, it keeps them out of the prompt.
+ */
 export function catalogueText(tools: readonly ToolDefinition[]): string {
-  const shown: JsonObject[] = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const shown: JsonObject[] = promptTools(tools).map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
   return shown.map((tool) => canonicalJson(tool)).join('\n');
 }
 

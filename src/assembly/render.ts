@@ -1,5 +1,6 @@
 import type { EffectiveAgent, ModelRef, ToolChoice } from '../domain/agent.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
+import { promptTools } from '../domain/deferred.ts';
 import type { ModelRequest } from '../domain/model.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 import { catalogueText, messageText } from './message-text.ts';
@@ -27,13 +28,21 @@ export function render(
     model,
     instructions: agent.instructions,
     ...(gallery === undefined ? {} : { gallery }),
-    // The json grammar describes its tools in the instructions; the provider is told of none.
-    tools: agent.grammar === 'json' ? NO_TOOLS : (agent.listed ?? agent.tools),
+    tools: agent.grammar === 'json' ? NO_TOOLS : shownTools(agent),
     messages: transcript(conversation, model),
     announce,
     toolChoice: agent.grammar === 'json' || agent.tools.length === 0 ? undefined : toolChoice,
     ...(agent.listed === undefined || agent.grammar === 'json' ? {} : { allowed: allowedOf(agent) }),
   };
+}
+
+/**
+ * The tools that the provider is told of; the json grammar describes them in the instructions. Deferred ones only where the
+ * provider searches: what our own search finds is joined to the transcript, so that nothing before it changes.
+ */
+export function shownTools({ listed, tools, deferral }: EffectiveAgent): readonly ToolDefinition[] {
+  const shown = listed ?? tools;
+  return deferral === 'provider' ? shown : promptTools(shown);
 }
 
 const names = new WeakMap<EffectiveAgent, readonly string[]>();

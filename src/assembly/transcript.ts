@@ -241,7 +241,7 @@ function blocks(iteration: Iteration, same: boolean, finished: ReadonlySet<strin
       case 'action': {
         const state = iteration.actions.find((action) => action.action.id === one.id);
         if (state === undefined) break;
-        const action = { type: 'action' as const, id: one.id, name: one.name, arguments: argumentsOf(state) };
+        const action = { type: 'action' as const, id: one.id, name: one.name, arguments: calledWith(state) };
         out.push(same && one.opaque !== undefined ? { ...action, opaque: one.opaque } : action);
         break;
       }
@@ -262,8 +262,14 @@ function argumentsOf(state: ActionState): JsonObject {
   return isObject(given) ? given : {};
 }
 
+/** As the model called it: a tool that was found is called by way of another. */
+function calledWith(state: ActionState): JsonObject {
+  const given = argumentsOf(state);
+  return state.action.via === undefined ? given : { tool: state.action.name, arguments: given };
+}
+
 function result(state: ActionState): ToolMessageResult {
-  const { id, name } = state.action;
+  const { id, name: own, via: name = own } = state.action;
   const by = state.begun?.revisedBy;
   const observation = state.observation ?? missing(state);
   return by === undefined

@@ -82,6 +82,8 @@ export const effectiveAgent = z.strictObject({
    */
   listed: z.array(toolDefinition).optional(),
   inactive: z.array(inactiveTool),
+  /** How deferred tools are found: by the provider's own search, or by tools of ours. None is deferred when absent. */
+  deferral: z.enum(['provider', 'own']).optional(),
   /** By account, the tools whose claims it did not meet when the turn began. None when absent. */
   unmet: z.array(z.strictObject({ account: z.string(), tools: z.array(z.string()) })).optional(),
   /** Skills that may be loaded, in the order of their ids. None when absent. */

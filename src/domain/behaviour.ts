@@ -69,6 +69,11 @@ const cache = z
       'How long the provider is asked to keep prompts: its usual time, or the longer one that it offers, whose writing costs more.',
       { default: 'short' },
     ),
+    defer_over: key(
+      z.int().min(0).max(10_000),
+      'With more tools than so many, those whose entry does not say `defer` are kept out of the prompt and found by a search.',
+      { otherwise: 'none is, but where `defer` says so' },
+    ),
     denied: key(
       z.enum(['remove', 'keep_listed']),
       'What becomes of a tool that a user switches off: `remove` takes it out of the prompt, which makes it cold; `keep_listed` leaves it there and refuses calls, which is free.',

@@ -20,6 +20,8 @@ export interface CacheProfile {
   readonly block: number;
   /** Takes the names that may be called beside the whole catalogue, so that the catalogue need not change. */
   readonly masks: boolean;
+  /** Searches tools that are kept out of the prompt by itself, and joins what it finds where it was looked for. */
+  readonly searches: boolean;
 }
 
 const MINUTE_MS = 60_000;
@@ -33,6 +35,7 @@ const UNKNOWN: CacheProfile = {
   leastTokens: 0,
   block: 1,
   masks: false,
+  searches: false,
 };
 
 /** Caches of the kind that OpenAI has: 5 to 10 minutes, pieces of 128 tokens from 1,024 on. */
@@ -48,9 +51,10 @@ const PROFILES: Readonly<Record<string, CacheProfile>> = {
     leastTokens: 1_024,
     block: 128,
     masks: false,
+    searches: true,
   },
-  openai: { ...AUTOMATIC, masks: true },
-  azure: AUTOMATIC,
+  openai: { ...AUTOMATIC, masks: true, searches: true },
+  azure: { ...AUTOMATIC, masks: true },
   google: { ...AUTOMATIC, block: 1_024 },
   'google-vertex': { ...AUTOMATIC, block: 1_024 },
   deepseek: { ...AUTOMATIC, leastTokens: 64, block: 64, shortMs: 60 * MINUTE_MS },
@@ -59,12 +63,20 @@ const PROFILES: Readonly<Record<string, CacheProfile>> = {
 };
 
 /** What is known of a model's provider. What is not known costs nothing that could be told. */
-export function cacheProfile({ provider, options }: Pick<ModelRef, 'provider' | 'options'>): CacheProfile {
+export function cacheProfile(ref: Pick<ModelRef, 'provider' | 'options'> & { readonly model?: string }): CacheProfile {
+  const { provider, model = '', options } = ref;
   const known = Object.hasOwn(PROFILES, provider) ? PROFILES[provider] : undefined;
   if (known === undefined) return UNKNOWN;
-  // Only the Responses API takes allowed names.
-  return known.masks && options?.['api'] === 'chat' ? { ...known, masks: false } : known;
+  // Only the Responses API takes allowed names and searches.
+  if (options?.['api'] === 'chat') return known.masks ? { ...known, masks: false, searches: false } : known;
+  return known.searches && SEARCHES[provider]?.test(model) !== true ? { ...known, searches: false } : known;
 }
+
+/** The models of these providers that search: older ones refuse the request. */
+const SEARCHES: Readonly<Record<string, RegExp>> = {
+  anthropic: /^claude-(opus|sonnet|haiku|fable)-(4-[5-9]|[5-9])(?!\d)/,
+  openai: /^gpt-(5\.([4-9]|\d{2})|[6-9])/,
+};
 
 /** Characters of text that make about one token, for what nobody has counted yet. */
 const CHARACTERS_PER_TOKEN = 4;

@@ -201,6 +201,8 @@ export interface Conversation {
   /** What the run may not do because the one that delegated to it may not. */
   readonly ceiling: FactPayload<'ceiling.set'> | undefined;
   readonly summary: { readonly through: number; readonly text: string } | undefined;
+  /** Names of deferred tools that were found. */
+  readonly loaded: readonly string[];
   readonly usage: Usage;
   /** Input and output tokens of the last answer: about what the next prompt begins with. */
   readonly contextTokens: number;
@@ -226,6 +228,7 @@ export function emptyConversation(id: string, agentPath: string): Conversation {
     allowances: [],
     ceiling: undefined,
     summary: undefined,
+    loaded: [],
     usage: noUsage,
     contextTokens: 0,
   };

@@ -1,5 +1,8 @@
+import { z } from 'zod';
 import { isObject, isTooDeep, tryParseJson, type Json } from '../base/json.ts';
 import type { EffectiveAgent } from './agent.ts';
+import { json } from './content.ts';
+import { TOOL_USE } from './deferred.ts';
 import type { ActionBlock, Block } from './model.ts';
 
 /** One tool call asked for by a decision. `problem` says why its arguments could not be read; they are `{}` then. */
@@ -8,6 +11,8 @@ export interface Action {
   readonly name: string;
   readonly arguments: Json;
   readonly problem?: string;
+  /** What the model called to have this one called. */
+  readonly via?: string;
 }
 
 /** What the model chose: actions, a final answer, nothing at all, or something that is not a decision. */
@@ -25,16 +30,19 @@ export function actionId(turnId: string, iteration: number, ordinal: number): st
 /**
  * Read a decision out of an answer, strictly.
  *
- * A pure function of what the model said, so it is never stored beside it.
+ * A pure function of what the model said, so it is never stored beside it. `unwrap`: a call of `tool_use` is the call of
+ * the tool that it names, and everything that follows sees only that one.
  */
 export function decode(
   content: readonly Block[],
   grammar: EffectiveAgent['grammar'],
   turnId: string,
   iteration: number,
+  unwrap = false,
 ): Decision {
   if (grammar === 'json') return decodeJson(textOf(content), actionId(turnId, iteration, 1));
-  const actions = content.filter((one): one is ActionBlock => one.type === 'action').map(decodeAction);
+  const calls = content.filter((one): one is ActionBlock => one.type === 'action').map(decodeAction);
+  const actions = unwrap ? calls.map(unwrapped) : calls;
   if (actions.length > 0) return { type: 'actions', actions };
   const text = textOf(content);
   return text.trim() === '' ? { type: 'empty' } : { type: 'answer', text };
@@ -48,6 +56,17 @@ function decodeAction({ id, name, input }: ActionBlock): Action {
     return { id, name, arguments: {}, problem: 'The arguments are nested too deeply' };
   if (parsed.ok) return { id, name, arguments: parsed.value };
   return { id, name, arguments: {}, problem: `The arguments are not valid JSON: ${parsed.problem}` };
+}
+
+const WRAPPED = z.strictObject({ tool: z.string(), arguments: z.record(z.string(), json).optional() });
+
+function unwrapped(action: Action): Action {
+  if (action.name !== TOOL_USE || action.problem !== undefined) return action;
+  const read = WRAPPED.safeParse(action.arguments);
+  if (!read.success)
+    return { ...action, problem: `${TOOL_USE} takes {"tool": the name of a tool, "arguments": an object}` };
+  const { tool, arguments: given = {} } = read.data;
+  return { id: action.id, name: tool, arguments: given, via: action.name };
 }
 
 /** Problems of the decision grammar of the requirement document, word for word. */

@@ -20,6 +20,7 @@ export const FACT_VERSIONS: { readonly [T in FactType]: (typeof facts)[T]['v'] }
   'allowance.revoked': 1,
   'hitl.cancel': 1,
   'tool.register': 1,
+  'tool.loaded': 1,
   'tool.changed': 1,
   'skill.loaded': 1,
   'memory.compact.request': 1,

@@ -195,6 +195,11 @@ export const facts = {
     payload: z.strictObject({ tools: z.array(toolDefinition) }),
     about: 'tools announce themselves',
   },
+  'tool.loaded': {
+    v: 1,
+    payload: z.strictObject({ tools: z.array(text) }),
+    about: 'deferred tools were found, and may be called from now on',
+  },
   'tool.changed': {
     v: 1,
     payload: z.strictObject({

@@ -1,5 +1,6 @@
 import { canonicalJson, type Json } from '../base/json.ts';
 import { decode } from './decision.ts';
+import { unwraps } from './deferred.ts';
 import type { FactOf, FactPayload } from './event.ts';
 import type { Observation } from './tool.ts';
 import { isAside } from './aside.ts';
@@ -49,7 +50,7 @@ export function response(turn: Turn, payload: FactPayload<'llm.response'>): Turn
     );
     return { ...turn, usage, current: { ...current, attempts: attempts as readonly Attempt[], thoughts: [] } };
   }
-  const decision = decode(payload.content, turn.agent.grammar, turn.id, current.number);
+  const decision = decode(payload.content, turn.agent.grammar, turn.id, current.number, unwraps(turn.agent));
   const actions = decision.type === 'actions' ? decision.actions.map((action) => ({ action })) : [];
   const invalid = decision.type === 'invalid';
   return {
@@ -118,7 +119,7 @@ export function observe(turn: Turn, { action, ...observation }: FactPayload<'too
 }
 
 /** Codes of refusals that are the model's own mistake. What a gate or a person refuses is not. */
-const FAULT_REFUSALS: ReadonlySet<string> = new Set(['not_allowed', 'too_many', 'repeated']);
+const FAULT_REFUSALS: ReadonlySet<string> = new Set(['not_allowed', 'not_loaded', 'too_many', 'repeated']);
 
 function isFault(observation: Observation): boolean {
   if (observation.outcome === 'failed' || observation.outcome === 'invalid') return true;

@@ -71,6 +71,9 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
           ? { ...turn, skills: [...turn.skills, fact.payload] }
           : inIteration(turn, (now) => ({ ...now, skills: [...(now.skills ?? []), fact.payload] })),
       );
+    case 'tool.loaded':
+      moved.loaded = [...new Set([...moved.loaded, ...fact.payload.tools])];
+      return moved;
     case 'agent.tool_choice':
       return inTurn(moved, (turn) => ({ ...turn, override: fact.payload }));
     case 'gate.verdict':

@@ -17,6 +17,9 @@ const traits = z
     repeatable: key(z.boolean(), 'Calling it again with the same arguments is no loop.', {
       otherwise: "the tool's own",
     }),
+    defer: key(z.boolean(), 'It is not in the prompt: the model finds it by a search when it needs it.', {
+      otherwise: 'as its entry says',
+    }),
   })
   .meta({ id: 'traits' });
 export type Traits = z.infer<typeof traits>;
@@ -36,6 +39,11 @@ const granted = {
   allowed: key(z.array(z.string().min(1)), 'The tools of the group that are granted.', { otherwise: 'all of them' }),
   tool_traits: key(z.record(z.string(), traits), 'By tool: traits that stand over its own.'),
   tool_claims: key(z.record(z.string(), need), 'By tool: rights in a connected account without which it is inactive.'),
+  defer: key(
+    z.boolean(),
+    'Its tools are not in the prompt: the model finds them by a search when it needs one, and coming and going they make no prompt cold.',
+    { otherwise: '`true` where the agent has more tools than `defer_over` of its `cache` says' },
+  ),
 };
 
 const moduleTools = z.strictObject({
@@ -88,6 +96,9 @@ const namespaceGrant = z
       z.record(z.string(), need),
       'By operation, or `*` for all: rights in a connected account without which it is inactive.',
     ),
+    defer: key(z.boolean(), 'Its operations are not in the prompt: the model finds them by a search.', {
+      otherwise: '`true` where the agent has more tools than `defer_over` of its `cache` says',
+    }),
   })
   .meta({ id: 'namespace' });
 export type NamespaceGrant = z.infer<typeof namespaceGrant>;

@@ -1,6 +1,7 @@
 import { msBetween } from '../base/clock.ts';
 import { isAside } from './aside.ts';
 import { decode } from './decision.ts';
+import { unwraps } from './deferred.ts';
 import type { CallAttempt, CallData } from './entry.ts';
 import { spokenId, thoughtId } from './entry-id.ts';
 import type { FactOf } from './event.ts';
@@ -66,7 +67,7 @@ export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeli
       data: { final: false, cut: true },
     });
   if (failure !== undefined) return timeline;
-  const decision = decode(content, timeline.grammar, turnId, iteration);
+  const decision = decode(content, timeline.grammar, turnId, iteration, unwraps(timeline));
   // An answer counts when the gates have let it go: it is told by `io.output`.
   if (decision.type !== 'actions') return timeline;
   const words = timeline.grammar === 'native' ? textOf(content) : '';

@@ -17,6 +17,7 @@ export interface Timeline {
   readonly turn: { readonly number: number; readonly at: Instant } | undefined;
   readonly turns: number;
   readonly grammar: EffectiveAgent['grammar'];
+  readonly deferral: EffectiveAgent['deferral'];
   readonly last: FactType | undefined;
   /** It has begun other runs. */
   readonly delegated: boolean;

@@ -21,11 +21,11 @@ const REASONS_TO_GO_ON: ReadonlySet<FactType | undefined> = new Set<FactType | u
 
 /** A turn begins, or goes on. `last` is the fact before this one. */
 export function startTurn(timeline: Timeline, fact: FactOf<'agent.turn.start'>, last: FactType | undefined): Timeline {
-  const grammar = fact.payload.agent?.grammar ?? timeline.grammar;
+  const { grammar, deferral } = fact.payload.agent ?? timeline;
   if (timeline.turn !== undefined) {
-    if (REASONS_TO_GO_ON.has(last)) return { ...timeline, grammar };
+    if (REASONS_TO_GO_ON.has(last)) return { ...timeline, grammar, deferral };
     return notice(
-      { ...timeline, grammar },
+      { ...timeline, grammar, deferral },
       fact,
       'restart',
       'The program stopped here; another one went on from the log.',
@@ -35,7 +35,7 @@ export function startTurn(timeline: Timeline, fact: FactOf<'agent.turn.start'>, 
   let open = AppendList.of<Entry>();
   for (const one of timeline.open)
     open = open.append(one.turn === undefined ? { ...one, turn: number, revision: fact.seq } : one);
-  return { ...timeline, grammar, open, turns: number, turn: { number, at: fact.at } };
+  return { ...timeline, grammar, deferral, open, turns: number, turn: { number, at: fact.at } };
 }
 
 /** Nothing of an ended turn changes any more. */

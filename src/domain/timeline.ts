@@ -18,6 +18,7 @@ export const emptyTimeline: Timeline = {
   turn: undefined,
   turns: 0,
   grammar: 'native',
+  deferral: undefined,
   last: undefined,
   delegated: false,
 };

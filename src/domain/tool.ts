@@ -31,6 +31,8 @@ export const toolDefinition = z.strictObject({
   timeoutMs: z.number().int().min(0).optional(),
   /** The tool may be called with the same arguments over and over, such as one that polls: no repeat guard. */
   repeatable: z.boolean().optional(),
+  /** Not in the prompt from the start: the model finds it by a search, at the point where it needs it. */
+  deferred: z.literal(true).optional(),
   /** The group of the bundle that grants it. */
   group: z.string(),
   /** The MCP server that does it and what it is called there. Absent: it is done in this process. */

@@ -256,6 +256,8 @@ export type ToolReturn =
       readonly content?: readonly Part[];
       /** A text that enters the conversation with the result and is never cut to size. */
       readonly skill?: FactPayload<'skill.loaded'>;
+      /** Deferred tools that the result describes, by name: they may be called from then on. */
+      readonly loads?: readonly string[];
     }
   | {
       readonly kind: 'failure';

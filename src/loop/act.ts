@@ -101,11 +101,19 @@ async function finish(work: Work, ready: Ready): Promise<void> {
   const drafts = [
     ...verdictDrafts(turn, 'before:tool.result', judged.verdicts, action),
     inTurn(turn, 'tool.result', { action, ...counted }),
-    ...(returned.skill === undefined || counted.outcome !== 'ok' ? [] : [inTurn(turn, 'skill.loaded', returned.skill)]),
+    ...(counted.outcome === 'ok' ? entered(turn, returned) : []),
   ];
   // The last result goes with the next model call; one that others are still out beside must not wait for them.
   const stated = othersRun(openTurn(work), action) ? work.recorder.record(drafts) : work.recorder.keep(drafts);
   if (isPromise(stated)) await stated;
+}
+
+/** What enters the conversation with a result. */
+function entered(turn: Turn, { skill, loads = [] }: Extract<Ran, { type: 'observed' }>): Draft[] {
+  return [
+    ...(skill === undefined ? [] : [inTurn(turn, 'skill.loaded', skill)]),
+    ...(loads.length === 0 ? [] : [inTurn(turn, 'tool.loaded', { tools: [...loads] })]),
+  ];
 }
 
 function run(work: Work, ready: Ready): MaybePromise<Ran> {

@@ -3,8 +3,9 @@ import { LazyAbort } from '../base/lazy-abort.ts';
 import { isPromise } from '../base/promise.ts';
 import { announce } from '../assembly/announce.ts';
 import { coldFinding, withCheckpoints, type CacheIntent } from '../assembly/cache.ts';
-import { allowedOf, render } from '../assembly/render.ts';
+import { allowedOf, render, shownTools } from '../assembly/render.ts';
 import { repair } from '../assembly/repair.ts';
+import { TOOL_USE } from '../domain/deferred.ts';
 import { nextIteration, type Turn } from '../domain/conversation.ts';
 import { streamedId } from '../domain/entry-id.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
@@ -283,11 +284,17 @@ export function withNotes({ request, notes }: Question): ModelRequest {
 function mask({ tools, allowed }: ModelRequest, { agent }: Turn): string[] | undefined {
   if (agent.grammar === 'json') {
     if (allowed === undefined) return undefined;
-  } else if (tools === (agent.listed ?? agent.tools) && (allowed === undefined || allowed === allowedOf(agent))) {
+  } else if (tools === shownTools(agent) && (allowed === undefined || allowed === allowedOf(agent))) {
     return undefined;
   }
-  const shown = agent.grammar === 'json' ? agent.tools : tools;
+  const shown = agent.grammar === 'json' ? agent.tools : [...tools, ...found(tools, agent)];
   return shown.map((tool) => tool.name).filter((name) => allowed?.includes(name) ?? true);
+}
+
+/** Deferred tools are called by way of one that is shown: where a gate took that away, they are gone too. */
+function found(tools: ModelRequest['tools'], agent: Turn['agent']): ModelRequest['tools'] {
+  if (agent.deferral !== 'own' || !tools.some(({ name }) => name === TOOL_USE)) return [];
+  return agent.tools.filter(({ deferred }) => deferred === true);
 }
 
 /** A gate may narrow a request and never widen it. */

@@ -13,6 +13,7 @@ import {
   type Wait,
 } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
+import { TOOL_SEARCH } from '../domain/deferred.ts';
 import type { Observation } from '../domain/tool.ts';
 import type { Tool } from '../kernel/ports.ts';
 import type { Judgement, Questions } from '../kernel/verdict.ts';
@@ -80,8 +81,12 @@ export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Se
       state,
       'refused',
       'not_allowed',
-      `Tool is not allowed: ${JSON.stringify(action.name)}${whyInactive(turn, action.name)}. Allowed: ${[...names].join(', ') || 'none'}.`,
+      `Tool is not allowed: ${JSON.stringify(action.name)}${whyInactive(turn, action.name)}. Allowed: ${[...names].filter((name) => !isHidden(work, turn, name)).join(', ') || 'none'}.`,
     );
+  }
+  if (isHidden(work, turn, action.name)) {
+    const how = `${action.name} is not loaded: find it with ${TOOL_SEARCH} first, which tells what it takes.`;
+    return observed(turn, state, 'refused', 'not_loaded', how);
   }
   if (action.problem !== undefined) return observed(turn, state, 'invalid', 'bad_arguments', action.problem);
   const tool = work.ports.agents.tools(turn.agent).get(action.name);
@@ -285,6 +290,12 @@ function recover(turn: Turn, state: ActionState, tool: Tool, request: HeldReques
     'interrupted',
     'The program stopped while this action ran. It may or may not have happened; it was not run again. Check before you repeat it.',
   );
+}
+
+/** Whether a tool stood in no prompt so far: what the model was not shown it does not call. */
+function isHidden({ recorder }: Work, { agent }: Turn, name: string): boolean {
+  if (agent.deferral !== 'own' || recorder.conversation.loaded.includes(name)) return false;
+  return agent.tools.some((tool) => tool.name === name && tool.deferred === true);
 }
 
 function whyInactive({ agent }: Turn, name: string): string {

@@ -18,6 +18,7 @@ export type Ran =
       readonly observation: Observation;
       /** What enters the conversation with it. */
       readonly skill?: FactPayload<'skill.loaded'>;
+      readonly loads?: readonly string[];
     }
   | {
       readonly type: 'ask';
@@ -178,6 +179,7 @@ function read(value: unknown, { tool }: Ready): Ran {
             ? { ...observation, value: tool.definition.name }
             : observation,
         ...(value.skill === undefined ? {} : { skill: value.skill }),
+        ...(value.loads === undefined ? {} : { loads: value.loads }),
       };
     }
   }

@@ -1,9 +1,10 @@
 import type { EffectiveAgent, ToolChoice } from '../domain/agent.ts';
+import { shownTools } from '../assembly/render.ts';
 import type { Turn } from '../domain/conversation.ts';
 
 export interface Chosen {
   readonly choice: ToolChoice;
-  /** Which rule chose. `fallback`: the named tool is not in the effective set, so the model is free. */
+  /** Which rule chose. `fallback`: the named tool is not in the effective set or not in the prompt, so the model is free. */
   readonly rule: 'override' | 'sequence' | 'static' | 'fallback';
 }
 
@@ -12,7 +13,9 @@ export function chooseTool(turn: Turn): Chosen | undefined {
   const chosen = rule(turn);
   if (chosen === undefined || chosen.choice.mode !== 'tool') return chosen;
   const { name } = chosen.choice;
-  return turn.agent.tools.some((tool) => tool.name === name) ? chosen : { choice: { mode: 'auto' }, rule: 'fallback' };
+  return shownTools(turn.agent).some((tool) => tool.name === name)
+    ? chosen
+    : { choice: { mode: 'auto' }, rule: 'fallback' };
 }
 
 function rule({ agent, override, calls }: Turn): Chosen | undefined {

@@ -1,15 +1,13 @@
 import path from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { digest } from '../base/digest.ts';
-import { toJson } from '../base/json.ts';
 import { isPromise } from '../base/promise.ts';
 import type { ModelRef } from '../domain/agent.ts';
-import type { AgentSource, Assembled, ModelSource } from '../kernel/ports.ts';
+import type { ModelSource } from '../kernel/ports.ts';
 import { detect } from '../adapters/models/detect.ts';
 import { createModelSource } from '../adapters/models/model-source.ts';
 import { loadScript } from '../adapters/models/script.ts';
 import type { Environment } from './environment.ts';
-import type { LoadedBundle } from './load.ts';
+import type { LoadedAgent, LoadedBundle } from './load.ts';
 
 /** What `provider: auto` stands for in this process, and why. */
 export interface ChosenModel {
@@ -48,32 +46,32 @@ export async function chooseModel(
 
 const LOCAL: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm']);
 
-/** The same agents, with the chosen model in the place of `auto`: the log says what was really called. */
-export function withChosenModel(source: AgentSource, chosen: ChosenModel | undefined): AgentSource {
-  if (chosen === undefined) return source;
-  const replaced = new WeakMap<Assembled['agent'], Assembled>();
-  const originals = new WeakMap<Assembled['agent'], Assembled['agent']>();
-  const replace = (assembled: Assembled): Assembled => {
-    let made = replaced.get(assembled.agent);
+/** The same bundle, with the chosen model in the place of `auto`, so that what a turn costs and how it is masked is that model's. */
+export function withChosenModel(bundle: LoadedBundle, chosen: ChosenModel | undefined): LoadedBundle {
+  if (chosen === undefined) return bundle;
+  const known = (ref: ModelRef): ModelRef => (ref.provider === 'auto' ? chosen.ref : ref);
+  const settled = new WeakMap<LoadedAgent, LoadedAgent>();
+  const settle = (agent: LoadedAgent): LoadedAgent => {
+    let made = settled.get(agent);
     if (made === undefined) {
-      const known = (ref: ModelRef): ModelRef => (ref.provider === 'auto' ? chosen.ref : ref);
-      const { models, aside, ...rest } = assembled.agent;
-      const agent = {
-        ...rest,
-        ...(aside === undefined ? {} : { aside: { ...aside, models: aside.models.map(known) } }),
-        models: models.map(known),
+      const { frame, grant } = agent;
+      const { aside } = frame;
+      made = {
+        ...agent,
+        frame: aside === undefined ? frame : { ...frame, aside: { ...aside, models: aside.models.map(known) } },
+        grant: { ...grant, models: grant.models.map(known) },
       };
-      made = { ...assembled, agent, digest: digest(toJson(agent)) };
-      replaced.set(assembled.agent, made);
-      originals.set(agent, assembled.agent);
+      settled.set(agent, made);
     }
-    return { ...made, facts: assembled.facts };
+    return made;
   };
   return {
-    assemble(meta, conversation) {
-      const assembled = source.assemble(meta, conversation);
-      return isPromise(assembled) ? assembled.then(replace) : replace(assembled);
+    ...bundle,
+    agent: (id) => settle(bundle.agent(id)),
+    agentNow(name) {
+      const found = bundle.agentNow(name);
+      return isPromise(found) ? found.then(settle) : settle(found);
     },
-    tools: (agent) => source.tools(originals.get(agent) ?? agent),
+    agentSource: (selections, accounts) => bundle.agentSource(selections, accounts, settle),
   };
 }

@@ -59,12 +59,13 @@ export function explain(
 }
 
 /** A tool with what is not plain reading about it. */
-function inWords({ definition: { name, effect, approval }, needs, locked }: GrantedTool): string {
+function inWords({ definition: { name, effect, approval, deferred }, needs, locked }: GrantedTool): string {
   const traits = [
     ...(approval === 'ask' ? ['asks a person'] : []),
     ...(effect === 'read' ? [] : [effect]),
     ...(needs === undefined ? [] : [`needs ${needs.provider}: ${needs.claims.join(', ')}`]),
     ...(locked ? ['always on'] : []),
+    ...(deferred === true ? ['found by a search'] : []),
   ];
   return traits.length === 0 ? name : `${name} (${traits.join('; ')})`;
 }

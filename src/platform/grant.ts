@@ -14,7 +14,9 @@ import type {
 } from '../domain/grant.ts';
 import type { GroupEntry, ToolsEntry, Traits } from '../domain/inventory.ts';
 import type { Toolset } from '../kernel/ports.ts';
-import { toolOf, type CompiledTool } from './catalog.ts';
+import { TOOLBOX_GROUP } from '../domain/deferred.ts';
+import { toolboxGroup } from '../plugins/tools/toolbox.ts';
+import { compileTool, toolOf, type CompiledTool } from './catalog.ts';
 import type { Declared } from './declare.ts';
 import type { Member } from './member.ts';
 import { serviceMembers, type LoadedService } from './service-members.ts';
@@ -38,6 +40,18 @@ export interface RemoteState {
   readonly isOpen: boolean;
 }
 
+/** A group that no entry names. */
+export interface ImpliedGroup {
+  readonly entry: ToolsEntry;
+  readonly group: ToolGroup;
+}
+
+/** The tools that find deferred ones. */
+const TOOLBOX: ImpliedGroup = {
+  entry: { kind: 'module', name: TOOLBOX_GROUP, module: `builtin/${TOOLBOX_GROUP}` },
+  group: { locked: true, tools: toolboxGroup.tools.map((spec) => compileTool(spec, `builtin/${TOOLBOX_GROUP}`)) },
+};
+
 export interface GrantOptions {
   readonly declared: Declared;
   readonly agent: string;
@@ -46,7 +60,7 @@ export interface GrantOptions {
   /** A service by its namespace; undefined when there is none, or it could not be loaded. */
   readonly serviceOf?: ((namespace: string) => LoadedService | undefined) | undefined;
   /** Groups that another key of the bundle grants. */
-  readonly implied?: readonly { readonly entry: ToolsEntry; readonly group: ToolGroup }[];
+  readonly implied?: readonly ImpliedGroup[];
   readonly models: readonly ModelRef[];
   readonly problems: Problems;
   readonly skills?: readonly FoundSkill[] | undefined;
@@ -109,8 +123,8 @@ export function grantOf({
     if (group?.remote?.isOpen === true) open.push({ kind: 'mcp', group: alias });
     if (group !== undefined) members.push(...membersOf(entry, alias, group, path, declared, problems));
   }
-  for (const { entry, group } of implied) {
-    if (entry.kind === 'named_service') continue; // nothing implies a service
+  const imply = ({ entry, group }: ImpliedGroup): void => {
+    if (entry.kind === 'named_service') return; // nothing implies a service
     const taken = aliases.get(entry.name);
     if (taken === undefined) members.push(...membersOf(entry, entry.name, group, [], declared, problems));
     else if (group.locked) {
@@ -120,8 +134,12 @@ export function grantOf({
         wanted: 'another name or alias',
       });
     }
-  }
-  const { grant, tools } = assembleGrant(members, pickable(declared, agent, models), models);
+  };
+  for (const one of implied) imply(one);
+  const deferOver = resolve(behaviourLevels(declared.bundle, agent), 'cache')?.value.defer_over;
+  const isDeferred = deferring(members, deferOver);
+  if (members.some(isDeferred)) imply(TOOLBOX);
+  const { grant, tools } = assembleGrant(members, isDeferred, pickable(declared, agent, models), models);
   return {
     grant: {
       ...grant,
@@ -171,6 +189,7 @@ function membersOf(
     alias,
     own,
     locked: group.locked,
+    defer: entry.defer,
     traits: { ...(kind === 'mcp' ? entry.tool_traits?.['*'] : undefined), ...entry.tool_traits?.[own] },
     needs: entry.tool_claims?.[own],
     tool,
@@ -206,9 +225,16 @@ function membersOf(
   return [...has, ...missing.map((own) => member(own, undefined))];
 }
 
+/** Which of these tools stand in no prompt. System groups always do. */
+function deferring(members: readonly Member[], over: number | undefined): (member: Member) => boolean {
+  const isMany = over !== undefined && members.filter(({ tool }) => tool !== undefined).length > over;
+  return ({ tool, locked, traits, defer = isMany }) => tool !== undefined && !locked && (traits.defer ?? defer);
+}
+
 /** Ordered by the name that the model sees, so that the order in the file is never part of the prompt. */
 function assembleGrant(
   members: readonly Member[],
+  isDeferred: (member: Member) => boolean,
   supportedModels: readonly PickableModel[],
   models: readonly ModelRef[],
 ): GrantWithHands {
@@ -233,7 +259,8 @@ function assembleGrant(
       unavailable.push({ name: own === EVERYTHING ? alias : name, group: alias, own, ...kind, why });
       continue;
     }
-    const definition = { name, ...tool.definition, ...traitsOf(traits), group: alias };
+    const deferred = isDeferred(member) ? { deferred: true as const } : {};
+    const definition = { name, ...tool.definition, ...traitsOf(traits), ...deferred, group: alias };
     granted.push({ definition, own, ...kind, locked, needs });
     tools.set(name, toolOf(tool, definition));
   }

@@ -84,7 +84,12 @@ export interface LoadedBundle {
   readonly servers: McpServers;
   /** What is odd about the tool servers that were asked so far. */
   serverNotices(): readonly Notice[];
-  agentSource(selections?: SelectionStore, accounts?: AccountStore): AgentSource;
+  /** `settle`: what is made of an agent before a turn is assembled with it. */
+  agentSource(
+    selections?: SelectionStore,
+    accounts?: AccountStore,
+    settle?: (agent: LoadedAgent) => LoadedAgent,
+  ): AgentSource;
   /** Each setting of an agent with the place that it comes from. */
   explain(agent: string): readonly Explained[];
   /** Leaves its tool servers, and ends those that are children. What still runs on them fails. */
@@ -232,13 +237,17 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     },
     servers,
     serverNotices: () => servers.oddities().map(({ server, text }) => ({ place: `the MCP server ${server}`, text })),
-    agentSource(selections, accounts) {
+    agentSource(selections, accounts, settle = (one) => one) {
       const reader = selections === undefined ? undefined : createSelectionReader({ store: selections, clock });
+      const settled = (known: (name: string) => LoadedAgent | undefined) => (name: string) => {
+        const found = known(name);
+        return found === undefined ? undefined : settle(found);
+      };
       const source = live.source(
-        (known) => createAgentSource({ agent: known, agentNamed, selections: reader, accounts, clock }),
+        (known) => createAgentSource({ agent: settled(known), agentNamed, selections: reader, accounts, clock }),
         agentNamed,
       );
-      return withAccounts(source, { agent: (name) => live.known(name), accounts, clock });
+      return withAccounts(source, { agent: settled((name) => live.known(name)), accounts, clock });
     },
     explain: (name) => explain(declared, agent(name)),
     async close() {

@@ -12,6 +12,8 @@ export interface Member {
   readonly own: string;
   readonly locked: boolean;
   readonly traits: Traits;
+  /** What the entry says of all its tools. */
+  readonly defer?: boolean | undefined;
   readonly needs: Claim | undefined;
   /** Undefined: the entry names it and nobody has it. */
   readonly tool: CompiledTool | undefined;

@@ -79,10 +79,10 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     });
   const bundle = await load();
   const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
-  const edition = (of: LoadedBundle, model: ChosenModel | undefined): Edition => ({
-    bundle: of,
-    agents: withChosenModel(of.agentSource(options.selections, options.accounts), model),
-  });
+  const edition = (of: LoadedBundle, model: ChosenModel | undefined): Edition => {
+    const settled = withChosenModel(of, model);
+    return { bundle: settled, agents: settled.agentSource(options.selections, options.accounts) };
+  };
   const reload = createReload({
     first: edition(bundle, chosen),
     async load() {

@@ -79,6 +79,7 @@ function membersOf(
     own,
     locked: false,
     traits: { ...traits['*'], ...traits[own] },
+    defer: granted.defer,
     needs: claims[own] ?? claims['*'] ?? service.needs,
     tool,
     why,

@@ -6,13 +6,17 @@ import type { Grant, GrantedTool } from '../../src/domain/grant.ts';
 import { mergeSelection, type SelectionPatch } from '../../src/domain/selection-patch.ts';
 import { emptySelection, type Selection } from '../../src/domain/selection.ts';
 
-export function aTool(name: string, more: Partial<GrantedTool> & { readonly group?: string } = {}): GrantedTool {
-  const { group = 'web', ...rest } = more;
+export function aTool(
+  name: string,
+  more: Partial<GrantedTool> & { readonly group?: string; readonly deferred?: boolean } = {},
+): GrantedTool {
+  const { group = 'web', deferred = false, ...rest } = more;
   const definition: ToolDefinition = {
     name,
     description: `Does ${name}.`,
     inputSchema: { type: 'object' },
     effect: 'read',
+    ...(deferred ? { deferred: true as const } : {}),
     group,
   };
   return { definition, own: name, locked: false, ...rest };
@@ -39,13 +43,21 @@ const claim = fc.option(
 
 /** Any grant of distinct tools. The group `io` is locked. */
 export const anyGrant: fc.Arbitrary<Grant> = fc
-  .uniqueArray(fc.record({ group: fc.constantFrom(...groups), own: fc.constantFrom(...names), needs: claim }), {
-    selector: ({ group, own }) => `${group}/${own}`,
-  })
+  .uniqueArray(
+    fc.record({
+      group: fc.constantFrom(...groups),
+      own: fc.constantFrom(...names),
+      needs: claim,
+      deferred: fc.boolean(),
+    }),
+    { selector: ({ group, own }) => `${group}/${own}` },
+  )
   .chain((members) =>
     fc.subarray(['sonnet', 'haiku', 'opus']).map((models) =>
       aGrant(
-        members.map(({ group, own, needs }) => aTool(`${group}_${own}`, { group, own, needs, locked: group === 'io' })),
+        members.map(({ group, own, needs, deferred }) =>
+          aTool(`${group}_${own}`, { group, own, needs, locked: group === 'io', deferred: deferred && group !== 'io' }),
+        ),
         { supportedModels: models.map((model) => ({ ref: { provider: 'anthropic', model }, label: model })) },
       ),
     ),

@@ -1,9 +1,11 @@
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
+  LanguageModelV4ProviderTool,
   LanguageModelV4ToolChoice,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
+import { promptTools } from '../../domain/deferred.ts';
 import type { ModelRequest } from '../../domain/model.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
 import type { Dialect } from './dialect.ts';
@@ -45,13 +47,39 @@ function wireTools(tools: readonly ToolDefinition[]): LanguageModelV4FunctionToo
   return wire;
 }
 
-function markedTools(request: ModelRequest, dialect: Dialect): LanguageModelV4FunctionTool[] {
-  const tools = wireTools(request.tools);
+type WireTool = LanguageModelV4FunctionTool | LanguageModelV4ProviderTool;
+
+/** The tools of the prompt first, the last of them marked where the cache wants that; then what the provider searches. */
+function markedTools(request: ModelRequest, dialect: Dialect): WireTool[] {
+  const listed = promptTools(request.tools);
+  const tools = wireTools(listed);
   const marker = toolMarker(request, dialect);
   const last = tools.at(-1);
-  return marker === undefined || last === undefined
-    ? tools
-    : [...tools.slice(0, -1), { ...last, providerOptions: marker }];
+  const marked =
+    marker === undefined || last === undefined ? tools : [...tools.slice(0, -1), { ...last, providerOptions: marker }];
+  return listed.length === request.tools.length ? marked : [...marked, ...searched(request.tools, dialect)];
+}
+
+const searchedTools = new WeakMap<Dialect, WeakMap<readonly ToolDefinition[], WireTool[]>>();
+
+/** Deferred tools, and the provider's search for them. */
+function searched(tools: readonly ToolDefinition[], dialect: Dialect): WireTool[] {
+  const { key, search } = dialect;
+  const known = searchedTools.get(dialect) ?? new WeakMap<readonly ToolDefinition[], WireTool[]>();
+  searchedTools.set(dialect, known);
+  let wire = known.get(tools);
+  if (wire === undefined) {
+    const deferred = wireTools(tools.filter((tool) => tool.deferred === true));
+    wire =
+      search === undefined
+        ? deferred // nobody would find them
+        : [
+            { type: 'provider', ...search, args: {} },
+            ...deferred.map((tool) => ({ ...tool, providerOptions: { [key]: { deferLoading: true } } })),
+          ];
+    known.set(tools, wire);
+  }
+  return wire;
 }
 
 function toolChoice({ tools, toolChoice: choice, allowed }: ModelRequest): LanguageModelV4ToolChoice | undefined {
@@ -76,11 +104,13 @@ function providerOptionsOf(
   { key, thinking, storesAnswers }: Dialect,
 ): SharedV4ProviderOptions | undefined {
   const loose = responseSchema !== undefined && !isStrict(responseSchema);
-  if (key === 'openai') {
-    const narrowed = allowed !== undefined && allowed.length > 0 && allowed.length < tools.length;
+  if (key === 'openai' || key === 'azure') {
+    // What its search finds cannot be named there: dispatch refuses what may not be called.
+    const searches = promptTools(tools).length < tools.length;
+    const narrowed = !searches && allowed !== undefined && allowed.length > 0 && allowed.length < tools.length;
     const mode = choice?.mode === 'required' ? 'required' : 'auto';
     return {
-      openai: {
+      [key]: {
         // Every request carries the whole transcript, so nothing needs to be kept at the provider.
         ...(storesAnswers && { store: false }),
         ...(narrowed && choice?.mode !== 'tool' && choice?.mode !== 'none'

@@ -19,6 +19,8 @@ export interface Dialect {
   readonly returnsFiles: boolean;
   /** The provider keeps what it is sent unless it is told not to. */
   readonly storesAnswers: boolean;
+  /** The provider's own search for tools that are kept out of the prompt: its id in the package, and its name. */
+  readonly search?: { readonly id: `${string}.${string}`; readonly name: string } | undefined;
   /** Whether the file may be sent as a file. Text files are never asked about: they go as text. */
   readonly accepts: (file: FilePart) => boolean;
   /** An action's id as the provider accepts it: ours has at most 64 characters. */
@@ -37,6 +39,7 @@ export const anthropicDialect: Dialect = {
   resultFiles: 'inside',
   returnsFiles: false,
   storesAnswers: false,
+  search: { id: 'anthropic.tool_search_bm25_20251119', name: 'tool_search_tool_bm25' },
   accepts: ({ mediaType }) => PICTURES.has(mediaType) || mediaType === 'application/pdf',
   wireId: same,
 };
@@ -48,9 +51,13 @@ export const openaiResponsesDialect: Dialect = {
   resultFiles: 'inside',
   returnsFiles: false,
   storesAnswers: true,
+  search: { id: 'openai.tool_search', name: 'tool_search' },
   accepts: anthropicDialect.accepts,
   wireId: same,
 };
+
+/** The same API at Azure, whose package has a key of its own. */
+export const azureResponsesDialect: Dialect = { ...openaiResponsesDialect, key: 'azure', search: undefined };
 
 /** Chat Completions refuses ids of more than 40 characters. */
 const CHAT_ID_MAX = 40;
@@ -60,6 +67,7 @@ export const openaiChatDialect: Dialect = {
   ...openaiResponsesDialect,
   resultFiles: 'after',
   storesAnswers: false,
+  search: undefined,
   // A PDF by URL makes the package throw.
   accepts: (file) => PICTURES.has(file.mediaType) || (file.mediaType === 'application/pdf' && file.data !== undefined),
   wireId: chatId,

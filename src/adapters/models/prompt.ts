@@ -16,6 +16,7 @@ import { isBlank } from '../../base/text.ts';
 import type { AssistantBlock, Message, ModelRequest, ToolMessageResult } from '../../domain/model.ts';
 import type { Dialect } from './dialect.ts';
 import { providerPart } from './provider-block.ts';
+import { searchedNames, stillSearched } from './tool-search.ts';
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
@@ -30,11 +31,12 @@ export function toPrompt(request: ModelRequest, dialect: Dialect): LanguageModel
   const messages: LanguageModelV4Message[] = [];
   const last = request.messages.length - 1;
   const markers = markersOf(request, dialect);
+  const searched = searchedNames(request);
   let goesOn = false;
   for (const [index, message] of request.messages.entries()) {
     // The provider stopped in the middle of its own tool's work: it goes on only if that is the end of the prompt.
     if (index === last) goesOn = message.role === 'assistant' && openCalls(message.content).size > 0;
-    messages.push(...convert(message, dialect, goesOn));
+    messages.push(...convert(message, dialect, goesOn, searched));
     const marker = markers.get(index);
     const marked = messages.at(-1);
     // A message that came to nothing leaves its marker to the one before it.
@@ -76,14 +78,19 @@ function withMarker(message: LanguageModelV4Message, marker: Marker): LanguageMo
   return { ...message, providerOptions: { ...message.providerOptions, ...marker } };
 }
 
-function convert(message: Message, dialect: Dialect, goesOn: boolean): LanguageModelV4Message[] {
+function convert(
+  message: Message,
+  dialect: Dialect,
+  goesOn: boolean,
+  searched: ReadonlySet<string>,
+): LanguageModelV4Message[] {
   switch (message.role) {
     case 'user': {
       const content = message.content.flatMap((part) => userPart(part, dialect));
       return content.length === 0 ? [] : [{ role: 'user', content }];
     }
     case 'assistant': {
-      const content = assistantParts(message.content, dialect, goesOn);
+      const content = assistantParts(message.content, dialect, goesOn, searched);
       return content.length === 0 ? [] : [{ role: 'assistant', content }];
     }
     case 'tool':
@@ -130,12 +137,17 @@ function filePart(file: FilePart, dialect: Dialect): UserPart {
 
 // ── What the model said ──────────────────────────────────────────────────────────────────────────────────────────
 
-function assistantParts(content: readonly AssistantBlock[], dialect: Dialect, goesOn: boolean): AssistantPart[] {
+function assistantParts(
+  content: readonly AssistantBlock[],
+  dialect: Dialect,
+  goesOn: boolean,
+  searched: ReadonlySet<string>,
+): AssistantPart[] {
   const parts: AssistantPart[] = [];
   const open = goesOn ? new Set<string>() : openCalls(content);
   const sealed = sealedItems(content, dialect);
   for (const block of content) {
-    const part = assistantPart(block, dialect, open, sealed);
+    const part = assistantPart(stillSearched(block, dialect, searched), dialect, open, sealed);
     if (part !== undefined) parts.push(part);
   }
   // A thought with nothing after it is refused: it belongs to an answer that is not there.
@@ -145,12 +157,14 @@ function assistantParts(content: readonly AssistantBlock[], dialect: Dialect, go
 }
 
 function assistantPart(
-  block: AssistantBlock,
+  block: AssistantBlock | undefined,
   dialect: Dialect,
   open: ReadonlySet<string>,
   sealed: ReadonlySet<string> | undefined,
 ): AssistantPart | undefined {
-  switch (block.type) {
+  switch (block?.type) {
+    case undefined:
+      return undefined;
     case 'text':
       return isBlank(block.text) ? undefined : { ...textPart(block.text), ...optionsOf(block.opaque) };
     case 'thinking':
@@ -192,7 +206,7 @@ function reasoning(
  * without it is a reference to nothing. One item is several thoughts here, and one of them carries the content.
  */
 function sealedItems(content: readonly AssistantBlock[], dialect: Dialect): ReadonlySet<string> | undefined {
-  if (dialect.key !== 'openai') return undefined;
+  if (dialect.key !== 'openai' && dialect.key !== 'azure') return undefined;
   const sealed = new Set<string>();
   for (const block of content) {
     const own = block.type === 'thinking' ? block.opaque?.[dialect.key] : undefined;

@@ -5,6 +5,7 @@ import { isObject } from '../../base/json.ts';
 import type { ModelRef } from '../../domain/agent.ts';
 import {
   anthropicDialect,
+  azureResponsesDialect,
   compatibleDialect,
   googleDialect,
   openaiChatDialect,
@@ -154,7 +155,7 @@ async function openPackage(
   const key = languageModel.provider.split('.')[0] ?? short;
   return {
     languageModel,
-    dialect: otherDialect(key),
+    dialect: languageModel.provider === 'azure.responses' ? azureResponsesDialect : otherDialect(key),
     url: baseUrl(ref),
     secrets: apiKey === undefined ? [] : [apiKey],
   };

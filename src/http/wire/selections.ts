@@ -18,7 +18,7 @@ export const consequence = z
   .object({
     kind: z.enum(['free', 'from', 'all']).meta({ description: 'How much of the prompt is not read from the cache.' }),
     section: z.enum(['model', 'tools', 'instructions', 'gallery']).optional(),
-    realisation: z.enum(['mask', 'announce', 'remove']).optional(),
+    realisation: z.enum(['mask', 'announce', 'defer', 'remove']).optional(),
     tokens: z.int().meta({ description: 'Cached tokens that have to be written anew.' }),
     money: z
       .object({ rebuild: money.optional(), instead: money.optional() })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineTool, toolFailure, type BuiltinGroup } from '../../kernel/tool.ts';
+import { defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../kernel/tool.ts';
 
 const input = z.strictObject({
   name: z.string().min(1).max(64).describe('The exact name of the tool.'),
@@ -30,13 +30,15 @@ const toolCall = defineTool({
     if (given !== undefined) {
       return toolFailure('not_called', `Nothing was called. Call ${name} itself, with these arguments.`);
     }
-    return {
+    const value = {
       name,
       description: tool.description,
       input_schema: tool.inputSchema,
       asks_a_person_first: tool.approval === 'ask',
       changes_something: tool.effect !== 'read',
     };
+    // Its description is in front of the model now, as after a search.
+    return tool.deferred === true ? toolResult({ value, loads: [name] }) : value;
   },
 });
 

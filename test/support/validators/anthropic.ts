@@ -48,7 +48,10 @@ export function validate(body: unknown): string[] {
   if (calls.length > 0 && tools.length === 0) say('there are tool_use blocks and no tools');
   for (const tool of tools) {
     if (!ID.test(text(tool['name']))) say(`the tool name ${text(tool['name'])} is not allowed`);
+    if (/^tool_search_tool_(bm25|regex)_\d+$/.test(text(tool['type']))) continue; // Anthropic's own, without a schema
     problems.push(...schemaProblems(tool['input_schema'], `tool ${text(tool['name'])}`));
+    if (tool['defer_loading'] === true && 'cache_control' in tool)
+      say(`the deferred tool ${text(tool['name'])} has a marker`);
     if (hasTuple(tool['input_schema'])) say(`tool ${text(tool['name'])} is not JSON Schema 2020-12`);
   }
   for (const name of repeated(tools.map((tool) => tool['name']))) say(`the tool ${text(name)} is there twice`);
