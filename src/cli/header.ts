@@ -38,8 +38,8 @@ export function headerLines(platform: Platform, options: HeaderOptions): string[
 
 /** The model that answers, and why it is that one. */
 export function modelInWords({ model, bundle }: Platform, agent: string): string {
-  const declared = bundle.agent(agent).grant.models;
-  if (model === undefined || !declared.some((one) => one.provider === 'auto')) {
+  const declared = bundle.agent(agent).grant.models; // with what `auto` stands for in its place
+  if (model === undefined || !declared.includes(model.ref)) {
     return `${declared.map((one) => `${one.provider} ${one.model}`).join(', then ')}, as the bundle says`;
   }
   const name = `${model.ref.provider} ${model.ref.model}`;

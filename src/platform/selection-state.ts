@@ -70,14 +70,6 @@ export interface SelectionState {
   readonly ignored: readonly string[];
 }
 
-/** The agent with the model in place that `auto` stands for. */
-export function choosable({ bundle, agent, model }: ChoosableAgent): LoadedAgent {
-  const loaded = bundle.agent(agent);
-  if (model === undefined) return loaded;
-  const models = loaded.grant.models.map((ref) => (ref.provider === 'auto' ? model.ref : ref));
-  return { ...loaded, grant: { ...loaded.grant, models } };
-}
-
 /** Throws `agent_unknown`, `run_unknown` for a conversation that is not this user's with this agent, `selection_unavailable`. */
 export async function readState(
   ports: SelectionPorts,
@@ -87,7 +79,7 @@ export async function readState(
 ): Promise<SelectionState> {
   const found = ports.agentNamed(name);
   await found.bundle.agentNow(found.agent); // what its servers have at the moment is what there is to choose from
-  const agent = choosable(found);
+  const agent = found.bundle.agent(found.agent);
   const named = conversationId === undefined ? undefined : await conversationOf(ports, chooser, found, conversationId);
   const rows = await readBoth(ports, chooser, agent, named?.row);
   const user = recordOf({ user: rows.user, conversation: undefined });

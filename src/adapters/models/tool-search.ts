@@ -30,10 +30,14 @@ export function stillSearched(
 
 /** Anthropic hands out references, OpenAI an object with the definitions. */
 function less(result: Json, searched: ReadonlySet<string>): Json {
-  if (Array.isArray(result)) return result.filter((one) => isIn(one, searched));
-  if (isObject(result) && Array.isArray(result['tools']))
-    return { ...result, tools: result['tools'].filter((one) => isIn(one, searched)) };
-  return result;
+  const kept = (list: readonly Json[]): Json => list.filter((one) => isIn(one, searched));
+  if (isList(result)) return kept(result);
+  const tools = isObject(result) ? result['tools'] : undefined;
+  return isObject(result) && tools !== undefined && isList(tools) ? { ...result, tools: kept(tools) } : result;
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
 }
 
 function isIn(found: Json, searched: ReadonlySet<string>): boolean {
