@@ -49,7 +49,7 @@ export function aCall(seq: number, more: Partial<Call> = {}, at = NOON): LedgerE
 
 const anAction = (seq: number, at = NOON): LedgerEntry => ({ seq, at, charge: { tokens: 0 } });
 
-function aReservation(id: string, caps: readonly Cap[], more: Partial<Reservation> = {}): Reservation {
+export function aReservation(id: string, caps: readonly Cap[], more: Partial<Reservation> = {}): Reservation {
   const rest = {
     conversationId: id,
     owner: 'w1',

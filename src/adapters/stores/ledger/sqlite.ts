@@ -1,7 +1,4 @@
-import type { SQLOutputValue } from 'node:sqlite';
 import type { Clock } from '../../../base/clock.ts';
-import { isObject, parseJson } from '../../../base/json.ts';
-import type { Usage } from '../../../domain/usage.ts';
 import { accountOfRun } from '../../../kernel/ledger.ts';
 import { CONTROL_FORMAT } from '../control/sql.ts';
 import { connect } from '../sqlite/connection.ts';
@@ -19,8 +16,9 @@ import {
   type Day,
   type DayKey,
 } from './accounts.ts';
-import { fits, nanosOf, spentOf, type SetAside } from './headroom.ts';
+import { fits, nanosOf, spentOf } from './headroom.ts';
 import type { SyncLedger } from './memory.ts';
+import { accountOf, dayOf, setAsideOf } from './rows.ts';
 import { LEDGER_SQL } from './sql.ts';
 
 export interface SqliteLedgerOptions {
@@ -133,46 +131,4 @@ export async function openSqliteLedger({
       if (connection.isOpen) connection.close();
     },
   };
-}
-
-type Row = Readonly<Record<string, SQLOutputValue>>;
-
-function accountOf(row: Row): Account {
-  return {
-    calls: Number(row['calls']),
-    actions: Number(row['actions']),
-    tokens: Number(row['tokens']),
-    money: String(row['money']),
-    cost: String(row['cost']),
-    unpriced: Number(row['unpriced']),
-    unreported: Number(row['unreported']),
-  };
-}
-
-function dayOf(row: Row): Day {
-  return {
-    userId: String(row['user_id']),
-    agent: String(row['agent']),
-    bundle: String(row['bundle']),
-    provider: String(row['provider']),
-    model: String(row['model']),
-    day: String(row['day']),
-    calls: Number(row['calls']),
-    failed: Number(row['failed']),
-    actions: Number(row['actions']),
-    unpriced: Number(row['unpriced']),
-    unreported: Number(row['unreported']),
-    usage: usageOf(String(row['usage'])),
-    cost: String(row['cost']),
-  };
-}
-
-function usageOf(text: string): Usage {
-  const given = parseJson(text, 'usage');
-  return isObject(given) ? given : {}; // written by us, from a Usage
-}
-
-function setAsideOf(row: Row | undefined): SetAside {
-  const figure = (name: string): number => Number(row?.[name] ?? 0);
-  return { calls: figure('calls'), actions: figure('actions'), tokens: figure('tokens'), nanos: figure('nanos') };
 }

@@ -76,4 +76,117 @@ export const MIGRATIONS: readonly ((schema: string) => string)[] = [
   );
   CREATE INDEX conversation_blobs_by_hash ON ${s}.conversation_blobs (hash);
   `,
+  (s) => `
+  -- What a server keeps besides the log.
+  CREATE TABLE ${s}.api_keys (
+    key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id text COLLATE "C" NOT NULL UNIQUE,
+    hash text NOT NULL,
+    name text NOT NULL,
+    kind text NOT NULL,
+    scopes text NOT NULL, -- words with spaces between
+    user_id text NOT NULL,
+    tenant text NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint,
+    revoked_at bigint,
+    last_used_at bigint
+  );
+
+  CREATE TABLE ${s}.claims (
+    scope text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    fingerprint text NOT NULL,
+    owner text NOT NULL,
+    until bigint NOT NULL,
+    again boolean NOT NULL DEFAULT false, -- somebody had begun before, and never told the end
+    status integer, -- NULL while somebody is at it
+    body text,
+    PRIMARY KEY (scope, key)
+  );
+  CREATE INDEX claims_over ON ${s}.claims (until) WHERE status IS NOT NULL;
+
+  CREATE TABLE ${s}.secrets (name text COLLATE "C" PRIMARY KEY, secret text NOT NULL);
+
+  CREATE TABLE ${s}.selections (
+    tenant text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    bundle text COLLATE "C" NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    conversation text COLLATE "C" NOT NULL, -- empty: the user's own
+    value text NOT NULL,
+    revision bigint NOT NULL,
+    PRIMARY KEY (tenant, user_id, bundle, agent, conversation)
+  );
+
+  CREATE TABLE ${s}.connected_accounts (
+    tenant text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    provider text COLLATE "C" NOT NULL,
+    sealed text NOT NULL,
+    revision bigint NOT NULL, -- by chance, so that a row that was removed and made again is another one
+    PRIMARY KEY (tenant, user_id, provider)
+  );
+
+  CREATE TABLE ${s}.allowances (
+    allowance bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    value text NOT NULL,
+    revoked_at bigint, -- kept, so that the answer that made it does not make it again
+    UNIQUE (tenant, user_id, id)
+  );
+
+  -- The ledger.
+  CREATE TABLE ${s}.usage_days (
+    tenant text COLLATE "C" NOT NULL,
+    day text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    bundle text COLLATE "C" NOT NULL,
+    provider text COLLATE "C" NOT NULL, -- empty for actions
+    model text COLLATE "C" NOT NULL,
+    calls bigint NOT NULL,
+    failed bigint NOT NULL,
+    actions bigint NOT NULL,
+    unpriced bigint NOT NULL,
+    unreported bigint NOT NULL,
+    usage text NOT NULL, -- JSON
+    cost numeric NOT NULL,
+    PRIMARY KEY (tenant, day, user_id, agent, bundle, provider, model)
+  );
+
+  CREATE TABLE ${s}.accounts (
+    account text COLLATE "C" NOT NULL,
+    period text COLLATE "C" NOT NULL,
+    calls bigint NOT NULL,
+    actions bigint NOT NULL,
+    tokens bigint NOT NULL,
+    money numeric NOT NULL, -- as charged to budgets
+    cost numeric NOT NULL, -- as billed
+    unpriced bigint NOT NULL,
+    unreported bigint NOT NULL,
+    PRIMARY KEY (account, period)
+  );
+
+  -- The last fact of each conversation that was counted.
+  CREATE TABLE ${s}.positions (conversation text COLLATE "C" PRIMARY KEY, seq bigint NOT NULL);
+
+  -- One row for each account that a reservation is held under.
+  CREATE TABLE ${s}.reservations (
+    account text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    conversation text COLLATE "C" NOT NULL,
+    owner text NOT NULL,
+    until bigint NOT NULL,
+    calls bigint NOT NULL,
+    actions bigint NOT NULL,
+    tokens bigint NOT NULL,
+    nanos bigint NOT NULL, -- billionths of a dollar
+    PRIMARY KEY (account, id)
+  );
+  CREATE INDEX reservations_of ON ${s}.reservations (conversation);
+  CREATE INDEX reservations_over ON ${s}.reservations (until);
+  `,
 ];
