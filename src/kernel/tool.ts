@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../base/promise.ts';
 import type { Effect } from '../domain/tool.ts';
+import type { AnnounceBlock } from './plugin.ts';
 import type { ToolContext, ToolReturn } from './ports.ts';
 
 /** What a tool takes: a zod object, or a JSON Schema (2020-12 unless `$schema` says otherwise) of an object. */
@@ -50,6 +51,8 @@ export interface BuiltinGroup {
   readonly name: string;
   readonly locked: boolean;
   readonly tools: readonly ToolSpec[];
+  /** Adds a block to announce under a title, for agents that have a tool of it: the block looks for that itself. */
+  readonly announces?: readonly [title: string, block: AnnounceBlock];
 }
 
 /** Writes a tool whose `run` is typed by its `input`. Checks nothing: the catalogue does, and says where the tool stands. */

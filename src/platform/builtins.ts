@@ -5,8 +5,16 @@ import { contextGroup } from '../plugins/tools/context.ts';
 import { ioGroup } from '../plugins/tools/io.ts';
 import { mathGroup } from '../plugins/tools/math.ts';
 import { timeGroup } from '../plugins/tools/time.ts';
+import { todoGroup } from '../plugins/tools/todo.ts';
 
-const groups: readonly BuiltinGroup[] = [ioGroup, contextGroup, mathGroup(calculate), timeGroup, askUserGroup];
+const groups: readonly BuiltinGroup[] = [
+  ioGroup,
+  contextGroup,
+  mathGroup(calculate),
+  timeGroup,
+  askUserGroup,
+  todoGroup,
+];
 
 /** Tool groups that come with Treadle, by the name after `builtin/`. */
 export const builtinGroups: ReadonlyMap<string, BuiltinGroup> = new Map(groups.map((group) => [group.name, group]));

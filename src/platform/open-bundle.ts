@@ -2,7 +2,7 @@ import { randomIds, type IdSource } from '../base/ids.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { createBus, type Bus } from '../kernel/bus.ts';
-import { install, type Manifest, type Plugin } from '../kernel/plugin.ts';
+import { install, type AnnounceBlock, type Manifest, type Plugin } from '../kernel/plugin.ts';
 import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { Telemetry } from '../kernel/telemetry.ts';
 import type { LoopPorts } from '../loop/work.ts';
@@ -116,7 +116,9 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     logger,
     agents: reload.agents,
     allowances: options.allowances,
-    blocks: installed.flatMap((one) => [...one.blocks]).sort(([left], [right]) => (left < right ? -1 : 1)),
+    blocks: [...installed.flatMap((one) => [...one.blocks]), ...groupBlocks()].sort(([left], [right]) =>
+      left < right ? -1 : 1,
+    ),
   };
   const worker = createWorker(ports);
   return {
@@ -138,6 +140,11 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       await reload.close();
     },
   };
+}
+
+/** Those of every group: each is silent for an agent that has none of its tools. */
+function groupBlocks(): readonly (readonly [title: string, block: AnnounceBlock])[] {
+  return [...builtinGroups.values()].flatMap(({ announces }) => (announces === undefined ? [] : [announces]));
 }
 
 /** Spans go to whatever SDK the program has registered. Loaded with the first bundle that sends some. */

@@ -20,6 +20,7 @@ test('the groups are these, and the two that every agent needs are locked', () =
     ['math', false, 'calculate'],
     ['time', false, 'time_now', 'time_convert', 'time_difference'],
     ['ask_user', false, 'ask_user'],
+    ['todo', false, 'todo_write'],
   ]);
   for (const [key, { name }] of builtinGroups) assert.equal(key, name);
 });
@@ -28,11 +29,12 @@ test('no two tools share a name, so a model sees each under its own', () => {
   assert.equal(new Set(all.map((one) => one.own)).size, all.length);
 });
 
-test('none of them changes anything or needs an approval', () => {
-  for (const { own, definition } of all) {
-    assert.equal(definition.effect, 'read', own);
-    assert.equal(definition.approval, undefined, own);
-  }
+test('none of them changes anything outside of the conversation or needs an approval', () => {
+  const changing = all.filter(({ definition }) => definition.effect !== 'read' || definition.approval !== undefined);
+  assert.deepEqual(
+    changing.map(({ own, definition: { effect, approval } }) => [own, effect, approval]),
+    [['todo_write', 'idempotent', undefined]],
+  );
 });
 
 test('a key that no tool reads is a problem, never ignored', () => {
