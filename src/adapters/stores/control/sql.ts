@@ -1,4 +1,5 @@
 import { LEDGER_TABLES } from '../ledger/sql.ts';
+import { NOTE_TABLES } from '../notes/sql.ts';
 import type { FileFormat } from '../sqlite/format.ts';
 
 /** Every word of SQL of the control store. Times are milliseconds since 1970. */
@@ -71,6 +72,7 @@ export const CONTROL_FORMAT: FileFormat = {
       UNIQUE (tenant, user_id, id)
     ) STRICT;
     `,
+    NOTE_TABLES,
   ],
 };
 
