@@ -47,7 +47,7 @@ export const todoGroup: BuiltinGroup = {
   name: 'todo',
   locked: false,
   tools: [todoWrite],
-  announces: ['TODO', reminder],
+  announces: ['TASKS', reminder],
 };
 
 /** The list that a turn left, where it wrote one. */
