@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { DocumentRequest, DocumentText } from './document.ts';
-import type { ThreadReply } from './reader-thread.ts';
+import type { ReadReply } from './reading.ts';
 
 export type ReadOutcome =
   | { readonly ok: true; readonly text: DocumentText }
@@ -27,7 +27,7 @@ export function createDocumentReader({ memoryMb = 256, timeMs = 20_000 }: Reader
         return;
       }
       const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-      const worker = new Worker(new URL(`./reader-thread.${extension}`, import.meta.url), {
+      const worker = new Worker(new URL(`./reading.${extension}`, import.meta.url), {
         workerData: request,
         resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 32 },
         env: {},
@@ -47,7 +47,7 @@ export function createDocumentReader({ memoryMb = 256, timeMs = 20_000 }: Reader
         end({ ok: false, why: `reading it took longer than ${timeMs / 1_000} s` });
       }, timeMs);
       signal.addEventListener('abort', giveUp);
-      worker.once('message', (reply: ThreadReply) => {
+      worker.once('message', (reply: ReadReply) => {
         end(reply.ok ? reply : { ok: false, why: reply.message, missing: reply.missing });
       });
       worker.once('error', (error: NodeJS.ErrnoException) => {

@@ -7,7 +7,7 @@ import type { DocumentRequest, DocumentText } from './document.ts';
 import { readDocx } from './docx.ts';
 import { readPdf } from './pdf.ts';
 
-export type ThreadReply =
+export type ReadReply =
   | { readonly ok: true; readonly text: DocumentText }
   | { readonly ok: false; readonly message: string; readonly missing?: readonly string[] };
 
@@ -38,7 +38,7 @@ function decoder(charset: string | undefined, bytes: Uint8Array): InstanceType<t
   }
 }
 
-async function answer(request: DocumentRequest): Promise<ThreadReply> {
+async function answer(request: DocumentRequest): Promise<ReadReply> {
   try {
     return { ok: true, text: await read(request) };
   } catch (error) {
