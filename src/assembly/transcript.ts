@@ -170,7 +170,10 @@ function answers(iteration: Iteration, turn: Turn): Message[] {
       return iteration.response?.stop === 'paused'
         ? []
         : [told('Your reply was empty. Answer in words, or call a tool.')];
-    case 'answer':
+    case 'answer': {
+      const { refused } = iteration;
+      return refused?.again === undefined ? [] : [told(`Your answer was not given to the user. ${refused.again}`)];
+    }
     case undefined:
       return [];
   }

@@ -43,6 +43,7 @@ export interface ActionState {
     readonly argumentHash: string;
     readonly effect: string;
     readonly revisedBy?: string | undefined;
+    readonly timeoutMs?: number | undefined;
   };
   readonly observation?: Observation;
 }
@@ -67,6 +68,8 @@ export interface Iteration {
   /** The answer that counts. Failed attempts leave none. */
   readonly response?: FactPayload<'llm.response'>;
   readonly decision?: Decision;
+  /** A gate refused the answer, and the model is asked once more. */
+  readonly refused?: FactPayload<'gate.verdict'>;
   readonly actions: readonly ActionState[];
   /** What its actions loaded, which the model reads after their results. */
   readonly skills?: readonly FactPayload<'skill.loaded'>[];
@@ -99,7 +102,7 @@ export interface Turn {
   readonly reactivated?: readonly FactPayload<'account.reactivated'>[];
   readonly cancel: 'none' | 'requested' | 'active' | 'complete';
   readonly override: FactPayload<'agent.tool_choice'> | undefined;
-  /** Gate's refusal of a model call or of the answer. */
+  /** A gate's refusal of a model call or of the answer; with `retryAt`, until then. */
   readonly denied: FactPayload<'gate.verdict'> | undefined;
   readonly compaction: 'none' | 'requested' | 'done' | 'failed';
   /** Why it was last requested. */

@@ -154,6 +154,8 @@ export const facts = {
       effect,
       /** A gate or a person changed what the model asked for. */
       revisedBy: by.optional(),
+      /** Milliseconds until it is given up, where a gate says so. */
+      timeoutMs: count.optional(),
       /** Nobody was asked, because somebody had allowed it before: the ids of the allowances. */
       allowedBy: z.array(text).optional(),
     }),
@@ -263,6 +265,10 @@ export const facts = {
       action: action.optional(),
       /** It was said of an aside: the turn goes on without that. */
       purpose: z.enum(ASIDE_PURPOSES).optional(),
+      /** Of a model call: it may be asked for again at this time. */
+      retryAt: z.number().optional(),
+      /** Of an answer: what the model is told, which is asked once more. */
+      again: text.optional(),
     }),
     about: 'a gate denied, held or revised',
   },

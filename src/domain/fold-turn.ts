@@ -90,11 +90,11 @@ export function afterCompaction(turn: Turn, compaction: 'done' | 'failed'): Turn
 
 export function begin(
   turn: Turn,
-  { action, arguments: given, argumentHash, effect, revisedBy }: FactPayload<'tool.invoke'>,
+  { action, arguments: given, argumentHash, effect, revisedBy, timeoutMs }: FactPayload<'tool.invoke'>,
 ): Turn {
   return inAction(turn, action, (state) => ({
     ...state,
-    begun: { arguments: given, argumentHash, effect, revisedBy },
+    begun: { arguments: given, argumentHash, effect, revisedBy, timeoutMs },
   }));
 }
 
@@ -160,10 +160,19 @@ export function settle(turn: Turn, id: string, change: Pick<HeldRequest, 'answer
   return { ...turn, requests };
 }
 
-export function denies(verdict: FactPayload<'gate.verdict'>): boolean {
-  return (
-    verdict.purpose === undefined &&
-    verdict.verdict === 'deny' &&
-    (verdict.question === 'before:llm.request' || verdict.question === 'before:io.output')
-  );
+/** A gate's refusal of a model call or of the answer ends the turn, or makes it wait, or has the model asked once more. */
+export function judge(turn: Turn, given: FactPayload<'gate.verdict'>): Turn {
+  if (given.verdict !== 'deny' || given.purpose !== undefined) return turn;
+  switch (given.question) {
+    case 'before:llm.request':
+      // Put off by several, it waits for the last of them.
+      return (turn.denied?.retryAt ?? 0) > (given.retryAt ?? Infinity) ? turn : { ...turn, denied: given };
+    case 'before:llm.response':
+      return turn.current?.decision?.type === 'answer' ? { ...turn, denied: given } : turn;
+    case 'before:io.output':
+      if (given.again === undefined) return { ...turn, denied: given };
+      return inIteration(turn, (now) => ({ ...now, refused: given }));
+    default:
+      return turn;
+  }
 }

@@ -16,7 +16,7 @@ import {
 import { cachedBy } from './fold-cache.ts';
 import { allowanceId } from './allowance.ts';
 import { isAside } from './aside.ts';
-import { afterCompaction, begin, denies, inIteration, observe, request, response, settle } from './fold-turn.ts';
+import { afterCompaction, begin, inIteration, judge, observe, request, response, settle } from './fold-turn.ts';
 import { awaitChild, awaitResult, childDone, deliver } from './fold-wait.ts';
 
 /** A fold's own copy, which nobody has seen yet: it may be written to until it is returned. */
@@ -77,7 +77,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'agent.tool_choice':
       return inTurn(moved, (turn) => ({ ...turn, override: fact.payload }));
     case 'gate.verdict':
-      return inTurn(moved, (turn) => (denies(fact.payload) ? { ...turn, denied: fact.payload } : turn));
+      return inTurn(moved, (turn) => judge(turn, fact.payload));
     case 'gate.llm.retry':
       return inTurn(moved, (turn) => ({ ...turn, denied: undefined }));
     case 'memory.compact.request':

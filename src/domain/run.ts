@@ -11,6 +11,7 @@ export function statusOf(conversation: Conversation): RunStatus {
     if (conversation.inbox.length > 0) return 'initializing';
     return conversation.turns.at(-1)?.end?.status ?? 'initializing';
   }
+  if (turn.denied?.retryAt !== undefined) return 'waiting_for_computation';
   const actions = openActions(turn);
   const open = openRequests(turn);
   const waits = openWaits(turn);
@@ -40,10 +41,10 @@ export function titleOf(said: string): string {
   return line.length <= 80 ? line : `${line.slice(0, 79).toWellFormed()}…`;
 }
 
-/** When a run that rests has work without anybody saying anything: the first of its questions and tickets to expire. */
+/** When a run that rests has work without anybody saying anything: the first of its questions and tickets to expire, or a model call that a gate has put off. */
 export function wakeAt({ turn }: Conversation): Instant | undefined {
   if (turn === undefined) return undefined;
-  let first: Instant | undefined;
+  let first = turn.denied?.retryAt;
   const tickets = openWaits(turn).filter((one) => one.kind === 'computation');
   for (const { deadline } of [...openRequests(turn), ...tickets])
     if (deadline !== undefined) first = Math.min(first ?? deadline, deadline);

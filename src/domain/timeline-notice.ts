@@ -29,6 +29,7 @@ export function judge(timeline: Timeline, fact: FactOf<'gate.verdict'>): Timelin
 const JUDGED: Readonly<Record<string, string>> = {
   'before:io.input': 'the message',
   'before:llm.request': 'the model call',
+  'before:llm.response': 'what the model said',
   'before:tool.invoke': 'the action',
   'before:tool.result': 'the result',
   'before:hitl.requested': 'the question to a person',

@@ -3,7 +3,7 @@ import { LazyAbort } from '../base/lazy-abort.ts';
 import { canonicalJson, toJson } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import { STANDING_SCOPES } from '../domain/allowance.ts';
-import type { GateContext, GivenVerdict, Hold, Judgement, Remember, Verdict } from './verdict.ts';
+import type { Deny, GateContext, GivenVerdict, Hold, Judgement, Remember, Verdict } from './verdict.ts';
 
 /** A gate as registered: who, where in line, and the judge itself. */
 export interface Gate<P> {
@@ -24,6 +24,8 @@ interface State<P> {
   payload: P;
   holds: readonly (Hold & { readonly gate: string })[];
   verdicts: readonly GivenVerdict[];
+  /** A deny that is not for good: the others are asked all the same, since one that is for good beats it. */
+  soft: Judgement<P>['denial'];
   revisedBy: string | undefined;
   /** Gates before this place have not seen the payload as it is now. */
   unseen: number;
@@ -40,7 +42,7 @@ const NONE: readonly never[] = Object.freeze([]);
  * Answers without a promise when every gate did.
  */
 export function ask<P>(gates: readonly Gate<P>[], payload: P, options: AskOptions<P>): MaybePromise<Judgement<P>> {
-  const state: State<P> = { payload, holds: NONE, verdicts: NONE, revisedBy: undefined, unseen: 0 };
+  const state: State<P> = { payload, holds: NONE, verdicts: NONE, soft: undefined, revisedBy: undefined, unseen: 0 };
   return round(gates, 0, gates.length, state, options, false);
 }
 
@@ -68,7 +70,14 @@ function round<P>(
     if (ended !== undefined) return ended;
   }
   if (!again && state.unseen > 0) return round(gates, 0, state.unseen, state, options, true);
+  if (state.soft !== undefined) return { ...judgement(state, 'deny'), denial: state.soft };
   return judgement(state, state.holds.length > 0 ? 'hold' : 'allow');
+}
+
+/** Of several, the one that lasts longest counts, else the first in line. */
+function soften<P>(state: State<P>, gate: string, { verdict, ...denial }: Deny): void {
+  state.verdicts = [...state.verdicts, { gate, verdict, ...denial }];
+  if (state.soft === undefined || (denial.retryAt ?? 0) > (state.soft.retryAt ?? 0)) state.soft = { gate, ...denial };
 }
 
 /** What one gate is shown besides the payload. Most never look at the signal, and a controller costs more than they do. */
@@ -133,7 +142,10 @@ function absorb<P>(
   const verdict = closedSet<P>(given);
   switch (verdict?.verdict) {
     case 'deny':
-      return denied(state, gate.source, verdict.reason, verdict.code);
+      if (verdict.retryAt === undefined && verdict.again === undefined)
+        return denied(state, gate.source, verdict.reason, verdict.code);
+      soften(state, gate.source, verdict);
+      return undefined;
     case 'hold':
       if (state.holds.some((one) => one.gate === gate.source && one.question === verdict.question)) return undefined;
       state.holds = [...state.holds, { ...verdict, gate: gate.source }];
@@ -158,7 +170,10 @@ function absorb<P>(
 
 function withdraw<P>(state: State<P>, gate: string): void {
   state.holds = state.holds.filter((one) => one.gate !== gate);
-  state.verdicts = state.verdicts.filter((one) => one.gate !== gate || one.verdict !== 'hold');
+  const isSoft = (one: GivenVerdict): boolean =>
+    one.verdict === 'hold' || one.retryAt !== undefined || one.again !== undefined;
+  state.verdicts = state.verdicts.filter((one) => one.gate !== gate || !isSoft(one));
+  if (state.soft?.gate === gate) state.soft = undefined;
 }
 
 function denied<P>(state: State<P>, gate: string, reason: string, code: string | undefined): Judgement<P> {
@@ -179,7 +194,11 @@ function closedSet<P>(given: unknown): Verdict<P> | undefined {
   const verdict = given as Verdict<P>; // its parts are checked before it is believed
   switch (verdict.verdict) {
     case 'deny':
-      return typeof verdict.reason === 'string' ? verdict : undefined;
+      return typeof verdict.reason === 'string' &&
+        isOrAbsent(verdict.retryAt, 'number') &&
+        isOrAbsent(verdict.again, 'string')
+        ? verdict
+        : undefined;
     case 'hold':
       return typeof verdict.question === 'string' && isRemember(verdict.remember) ? verdict : undefined;
     case 'revise':
@@ -187,6 +206,10 @@ function closedSet<P>(given: unknown): Verdict<P> | undefined {
     default:
       return undefined;
   }
+}
+
+function isOrAbsent(given: unknown, type: 'number' | 'string'): boolean {
+  return given === undefined || (typeof given === type && !Number.isNaN(given));
 }
 
 /** What would stand for more than one action is looked at as closely as a verdict. */

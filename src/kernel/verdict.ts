@@ -1,3 +1,4 @@
+import type { Instant } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { StandingScope } from '../domain/allowance.ts';
 import type { AsidePurpose } from '../domain/aside.ts';
@@ -21,8 +22,24 @@ export interface Questions {
     /** Messages for this call only, placed before announce. */
     readonly notes: readonly string[];
   };
+  /**
+   * Before what a model said counts: it is neither shown nor on record yet. A gate may change the texts, and not their
+   * number. Denied, they are withheld; an answer that is withheld is refused.
+   */
+  'before:llm.response': {
+    readonly texts: readonly string[];
+    /** It asks for no action: it is to be the turn's answer. */
+    readonly isAnswer: boolean;
+    readonly purpose?: AsidePurpose | 'wrap_up';
+  };
   /** Before each action, after its arguments were found valid. */
-  'before:tool.invoke': { readonly action: string; readonly tool: ToolDefinition; readonly arguments: Json };
+  'before:tool.invoke': {
+    readonly action: string;
+    readonly tool: ToolDefinition;
+    readonly arguments: Json;
+    /** Milliseconds until the run is given up; 0 for never. */
+    readonly timeoutMs: number;
+  };
   /** Before an observation counts. */
   'before:tool.result': {
     readonly action: string;
@@ -41,6 +58,7 @@ export type QuestionType = keyof Questions;
 export const QUESTION_ABOUT: { readonly [Q in QuestionType]: string } = {
   'before:io.input': 'before a message is accepted',
   'before:llm.request': 'before each model call',
+  'before:llm.response': 'before what a model said counts',
   'before:tool.invoke': 'per action, after its arguments were found valid',
   'before:tool.result': 'before an observation counts',
   'before:hitl.requested': 'before a person is asked',
@@ -53,6 +71,10 @@ export interface Deny {
   readonly reason: string;
   /** A stable word for programs. */
   readonly code?: string | undefined;
+  /** Of a model call: not before this time. The turn rests until then, and the gates are asked again. */
+  readonly retryAt?: Instant | undefined;
+  /** Of an answer: what the model is told, which is asked once more with the conversation as it stands. */
+  readonly again?: string | undefined;
 }
 
 export interface Hold {
@@ -88,6 +110,16 @@ export function deny(reason: string, code?: string): Deny {
   return { verdict: 'deny', reason, code };
 }
 
+/** Not now: the model call may be asked for again at that time. A gate that denies for good beats it. */
+export function defer(reason: string, retryAt: Instant, code?: string): Deny {
+  return { verdict: 'deny', reason, code, retryAt };
+}
+
+/** Not so: the model is told this, and asked once more. A gate that denies for good beats it. */
+export function askAgain(reason: string, again: string, code?: string): Deny {
+  return { verdict: 'deny', reason, code, again };
+}
+
 /** Ask a person first. An answer satisfies a hold and never a deny. Only actions can be held; elsewhere a hold is a deny. */
 export function hold(question: string, options: Pick<Hold, 'choices' | 'expiresInMs' | 'remember'> = {}): Hold {
   return { verdict: 'hold', question, ...options };
@@ -112,6 +144,8 @@ export interface GivenVerdict {
   readonly verdict: 'deny' | 'hold' | 'revise';
   readonly reason?: string | undefined;
   readonly code?: string | undefined;
+  readonly retryAt?: Instant | undefined;
+  readonly again?: string | undefined;
 }
 
 /** What the gates said together. Deny beats hold beats allow, whatever their order. */
@@ -119,7 +153,7 @@ export interface Judgement<P> {
   readonly outcome: 'allow' | 'hold' | 'deny';
   /** The payload to go on with: the last revision, or what was asked. */
   readonly payload: P;
-  readonly denial?: { readonly gate: string; readonly reason: string; readonly code?: string | undefined };
+  readonly denial?: Omit<Deny, 'verdict'> & { readonly gate: string };
   readonly holds: readonly (Hold & { readonly gate: string })[];
   /** The gate whose revision counts. */
   readonly revisedBy?: string | undefined;

@@ -53,7 +53,7 @@ export async function act(work: Work, actions: readonly ActionState[]): Promise<
 async function begin(work: Work, actions: readonly Ready[]): Promise<boolean> {
   const turn = openTurn(work);
   const drafts: Draft[] = [];
-  for (const { state, tool, args, argumentHash, revisedBy, allowedBy, verdicts, begun } of actions) {
+  for (const { state, tool, args, argumentHash, revisedBy, allowedBy, timeoutMs, verdicts, begun } of actions) {
     drafts.push(...verdicts);
     if (begun) continue; // its intent is on record from before the crash or the question
     const payload: FactPayload<'tool.invoke'> = {
@@ -64,6 +64,7 @@ async function begin(work: Work, actions: readonly Ready[]): Promise<boolean> {
       effect: tool.definition.effect,
     };
     if (revisedBy !== undefined) payload.revisedBy = revisedBy;
+    if (timeoutMs !== undefined) payload.timeoutMs = timeoutMs;
     if (allowedBy !== undefined) payload.allowedBy = [...allowedBy];
     drafts.push(inTurn(turn, 'tool.invoke', payload));
   }

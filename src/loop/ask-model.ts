@@ -7,10 +7,11 @@ import type { ModelRequest } from '../domain/model.ts';
 import type { AsideAnswer, AsidePrompt } from '../kernel/bus.ts';
 import type { Questions } from '../kernel/verdict.ts';
 import { converse, repaired, widening, withNotes } from './call-model.ts';
+import { judgeResponse } from './judge-response.ts';
 import type { Heard } from './listen.ts';
-import { answered, inTurn, isOver, onOver, openTurn, verdictDrafts, type Work } from './work.ts';
+import { answered, inTurn, isOver, onOver, openTurn, pause, verdictDrafts, type Work } from './work.ts';
 
-const STOPPED: AsideAnswer = { ok: false, error: 'the turn is to stop' };
+const STOPPED = { ok: false, error: 'the turn is to stop' } as const satisfies AsideAnswer;
 
 /**
  * A model call beside the decisions of the turn: ask the gates, state the intent, call, state what it said. The models of
@@ -48,7 +49,8 @@ export async function askModel(
       notes: [],
     });
     if ('denied' in judged) return { ok: false, error: judged.denied };
-    const heard = await call(work, judged.question, { role, prompt });
+    const { heard, withheld } = await call(work, judged.question, { role, prompt });
+    if (withheld !== undefined) return { ok: false, error: withheld };
     if (heard.failure === undefined && heard.stop === 'finished') {
       return { ok: true, text: heard.content.map((one) => (one.type === 'text' ? one.text : '')).join('') };
     }
@@ -70,9 +72,7 @@ async function judge(
     widening(revised, question.request),
   );
   const judged = isPromise(asked) ? await answered(work, asked) : asked;
-  const verdicts = verdictDrafts(turn, 'before:llm.request', judged.verdicts).map((one): Draft =>
-    one.type === 'gate.verdict' ? { ...one, payload: { ...one.payload, purpose } } : one,
-  );
+  const verdicts = ofAside(verdictDrafts(turn, 'before:llm.request', judged.verdicts), purpose);
   if (verdicts.length > 0) {
     const stated = work.recorder.record(verdicts);
     if (isPromise(stated)) await stated;
@@ -81,6 +81,12 @@ async function judge(
     const isRevised = judged.payload.request.messages !== question.request.messages;
     const asRevised = isRevised ? repaired(judged.payload) : judged.payload;
     return { question: { ...asRevised, request: withNotes(asRevised), purpose } };
+  }
+  const until = judged.denial?.retryAt;
+  if (until !== undefined && !isOver(work)) {
+    // An aside is part of a command that is under way: it waits here, and with the turn it is given up.
+    await pause(work, until - work.ports.clock.now());
+    return isOver(work) ? { denied: STOPPED.error } : judge(work, turn, question);
   }
   // Nobody can be asked about a model call: a hold is a no.
   const { gate, reason } = judged.denial ?? {
@@ -94,7 +100,7 @@ async function call(
   work: Work,
   { request, iteration, attempt, purpose, notes }: Question,
   { role, prompt }: { readonly role: string; readonly prompt: string },
-): Promise<Heard> {
+): Promise<{ readonly heard: Heard; readonly withheld: string | undefined }> {
   const { provider, model } = request.model;
   const payload: FactPayload<'llm.request'> = {
     model: { provider, model },
@@ -106,12 +112,22 @@ async function call(
   if (notes.length > 0) payload.notes = [...notes];
   const stated = work.recorder.record([{ ...inTurn(openTurn(work), 'llm.request', payload), iteration }]);
   const facts = isPromise(stated) ? await stated : stated;
-  const heard = await converse(work, request, { iteration, onDelta: undefined, watch: onOver });
-  const kept = work.recorder.keep([
-    { ...response(openTurn(work), heard, attempt, purpose, facts?.at(-1)?.id), iteration },
-  ]);
+  const spoken = await converse(work, request, { iteration, onDelta: undefined, watch: onOver });
+  const asJudged = judgeResponse(work, spoken, purpose);
+  const { heard, verdicts, withheld } = isPromise(asJudged) ? await asJudged : asJudged;
+  const drafts = [
+    response(openTurn(work), heard, attempt, purpose, facts?.at(-1)?.id),
+    ...ofAside(verdictDrafts(openTurn(work), 'before:llm.response', verdicts), purpose),
+  ];
+  const kept = work.recorder.keep(drafts.map((one) => ({ ...one, iteration })));
   if (isPromise(kept)) await kept;
-  return heard;
+  const denied = verdicts.find((one) => one.verdict === 'deny');
+  return { heard, withheld: withheld ? `${denied?.gate ?? 'a gate'}: ${denied?.reason ?? 'refused'}` : undefined };
+}
+
+/** What was said of an aside stops that aside alone. */
+function ofAside(verdicts: readonly Draft[], purpose: AsidePurpose): Draft[] {
+  return verdicts.map((one) => (one.type === 'gate.verdict' ? { ...one, payload: { ...one.payload, purpose } } : one));
 }
 
 /** Of what was said only the words are kept: nobody goes on from an aside. */

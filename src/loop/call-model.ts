@@ -11,6 +11,7 @@ import { streamedId } from '../domain/entry-id.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { ModelFailure, ModelRequest } from '../domain/model.ts';
 import type { Questions } from '../kernel/verdict.ts';
+import { judgeResponse } from './judge-response.ts';
 import { listen, type Heard, type Piece } from './listen.ts';
 import type { Backoff, Command } from './next.ts';
 import { chooseTool, type Chosen } from './tool-choice.ts';
@@ -100,11 +101,13 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   const facts = isPromise(stated) ? await stated : stated;
   if (facts === undefined) return;
   tell(work, 'io.status', { state: 'thinking' });
-  const heard = await converse(work, final, {
+  const spoken = await converse(work, final, {
     iteration,
     onDelta: teller(work, iteration, command.attempt),
     watch: onInterrupt,
   });
+  const asJudged = judgeResponse(work, spoken, command.wrapUp ? 'wrap_up' : undefined);
+  const { heard, verdicts: said } = isPromise(asJudged) ? await asJudged : asJudged;
   const isKept =
     heard.failure?.class === 'aborted' &&
     wantsToStop(work.recorder.conversation) &&
@@ -116,6 +119,7 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
     heard.failure === undefined
       ? coldFinding(work.recorder.conversation, turn, final, cached.digests, heard.usage, facts.at(-1)?.at ?? 0)
       : undefined;
+  drafts.push(...verdictDrafts(openTurn(work), 'before:llm.response', said));
   if (cold !== undefined) drafts.push(inTurn(openTurn(work), 'cache.cold', cold, facts.at(-1)?.id));
   const told = work.recorder.keep(drafts);
   if (isPromise(told)) await told;
@@ -141,9 +145,11 @@ function teller(work: Work, iteration: number, attempt: number): Exchange['onDel
   };
 }
 
-/** What a gate may still refuse has not been said: text is held back while the answer is gated. */
+/** What a gate may still refuse has not been said: text is held back while gates look at what was said. */
 function isSilent(work: Work): boolean {
-  return work.ports.bus.isGated('before:io.output') || openTurn(work).agent.grammar === 'json';
+  const { bus } = work.ports;
+  const isGated = bus.isGated('before:io.output') || bus.isGated('before:llm.response');
+  return isGated || openTurn(work).agent.grammar === 'json';
 }
 
 export interface Exchange {

@@ -98,13 +98,17 @@ export async function read(
   }
 }
 
-/** A request nobody answered in time is a denial, never consent; a ticket nobody handed in is a failure. */
+/**
+ * A request nobody answered in time is a denial, never consent; a ticket nobody handed in is a failure; a model call that
+ * was put off may be asked for again.
+ */
 async function expire({ recorder, ports }: Work): Promise<void> {
   const { turn } = recorder.conversation;
   if (turn === undefined) return;
   const now = ports.clock.now();
   const place = { turnId: turn.id, iteration: turn.current?.number };
   const drafts: Draft[] = [];
+  if (isLate(turn.denied?.retryAt, now)) drafts.push(draft('gate.llm.retry', {}, place));
   for (const { deadline, request } of openRequests(turn))
     if (isLate(deadline, now)) drafts.push(draft('hitl.cancel', { request, reason: 'expired' }, place));
   for (const wait of openWaits(turn)) {

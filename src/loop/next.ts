@@ -71,7 +71,7 @@ export function next(conversation: Conversation): Command {
 }
 
 function within(conversation: Conversation, turn: Turn, open: readonly ActionState[]): Command {
-  if (turn.denied !== undefined) return refused(turn.denied);
+  if (turn.denied !== undefined) return turn.denied.retryAt === undefined ? refused(turn.denied) : { type: 'rest' };
   const planned = plan(turn);
   if (planned !== undefined) return planned;
   if (turn.output !== undefined) return finished(conversation, turn);
@@ -85,7 +85,7 @@ function within(conversation: Conversation, turn: Turn, open: readonly ActionSta
 function afterResponse(
   conversation: Conversation,
   turn: Turn,
-  { decision }: Iteration,
+  { decision, refused: correction }: Iteration,
   stop: StopKind,
   open: readonly ActionState[],
 ): Command {
@@ -103,6 +103,7 @@ function afterResponse(
     case 'invalid':
       return tooManyFaults(turn) ?? callNext(conversation, turn);
     case 'answer':
+      if (correction !== undefined) return callNext(conversation, turn);
       if (stop === 'paused')
         return turn.pauses > turn.agent.limits.maxPauses
           ? broken('paused', 'the provider kept asking to be called again')

@@ -29,6 +29,8 @@ export interface Ready {
   readonly argumentHash: string;
   /** Who changed what the model asked for. */
   readonly revisedBy: string | undefined;
+  /** Milliseconds until it is given up, where a gate says otherwise than the tool. */
+  readonly timeoutMs?: number | undefined;
   /** The allowances that stood for a person's answer, where nobody had to be asked. */
   readonly allowedBy?: readonly string[] | undefined;
   readonly verdicts: readonly Draft[];
@@ -122,11 +124,12 @@ export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Se
       `You have called ${action.name} with these arguments ${turn.agent.limits.maxRepeats} times and got the same result. Do something else, or answer.`,
     );
   }
+  const timeoutMs = deadlineOf(tool, turn);
   const asked = work.ports.bus.ask(
     'before:tool.invoke',
-    { action: action.id, tool: tool.definition, arguments: args },
+    { action: action.id, tool: tool.definition, arguments: args, timeoutMs },
     { conversation: work.recorder.conversation, agent: turn.agent },
-    (revised) => changedTool(revised, tool) ?? tool.validate(revised.arguments)[0],
+    (revised) => misfit(revised, tool) ?? tool.validate(revised.arguments)[0],
   );
   const judged = (judgement: Judgement<Questions['before:tool.invoke']>): MaybePromise<Ready | Settled> =>
     decide(work, turn, { state, tool, args, argumentHash, request, editedBy: edited?.by }, judgement);
@@ -164,7 +167,8 @@ function decide(
     tool,
     args,
     argumentHash,
-    revisedBy: judged.revisedBy ?? editedBy,
+    revisedBy: argumentHash === considered.argumentHash ? editedBy : (judged.revisedBy ?? editedBy),
+    ...(judged.payload.timeoutMs !== deadlineOf(tool, turn) && { timeoutMs: judged.payload.timeoutMs }),
     verdicts,
     begun: false,
     reply: undefined,
@@ -272,6 +276,7 @@ function recover(turn: Turn, state: ActionState, tool: Tool, request: HeldReques
     args,
     argumentHash: begun?.argumentHash ?? '',
     revisedBy: begun?.revisedBy,
+    timeoutMs: begun?.timeoutMs,
     verdicts: [],
     begun: true,
     reply: undefined,
@@ -343,10 +348,14 @@ function isLoop(turn: Turn, tool: Tool, argumentHash: string): boolean {
   );
 }
 
-function changedTool(revised: Questions['before:tool.invoke'], tool: Tool): string | undefined {
-  return revised.tool.name === tool.definition.name
-    ? undefined
-    : 'a gate may change the arguments of an action and not its tool';
+function misfit({ tool: named, timeoutMs }: Questions['before:tool.invoke'], tool: Tool): string | undefined {
+  if (named.name !== tool.definition.name) return 'a gate may change the arguments of an action and not its tool';
+  return Number.isSafeInteger(timeoutMs) && timeoutMs >= 0 ? undefined : 'timeoutMs is not a number of milliseconds';
+}
+
+/** Milliseconds until a tool is given up. */
+export function deadlineOf({ definition }: Tool, { agent }: Turn): number {
+  return definition.timeoutMs ?? agent.limits.toolTimeoutMs;
 }
 
 function observed(

@@ -8,7 +8,7 @@ import type { FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
 import type { ToolContext } from '../kernel/ports.ts';
 import { isToolReturn } from '../kernel/tool.ts';
-import type { Ready } from './prepare.ts';
+import { deadlineOf, type Ready } from './prepare.ts';
 import { fit } from './size.ts';
 import { onStop, openTurn, tell, type Work } from './work.ts';
 
@@ -79,7 +79,7 @@ export function runTool(work: Work, ready: Ready): MaybePromise<Ran> {
     return done(thrown(error));
   }
   if (!isPromise(returned)) return done(read(returned, ready));
-  const timeoutMs = tool.definition.timeoutMs ?? turn.agent.limits.toolTimeoutMs;
+  const timeoutMs = ready.timeoutMs ?? deadlineOf(tool, turn);
   return bounded(work, returned, timeoutMs, abort).then((end) => {
     switch (end.type) {
       case 'returned':

@@ -1,5 +1,6 @@
 import { retryDelayMs } from '../adapters/engines/embedded.ts';
 import { TreadleError } from '../base/errors.ts';
+import type { Instant } from '../base/clock.ts';
 import { Stop } from '../base/stop.ts';
 import { openWaits, type Conversation } from '../domain/conversation.ts';
 import { statusOf, wakeAt } from '../domain/run.ts';
@@ -58,6 +59,7 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
   const underway = new Map<string, Promise<Conversation>>();
   const known = new Map<string, Conversation>();
   const slices = new Set<UnderWay>();
+  const waiting = new Set<() => void>();
   let stopping = false;
 
   async function lease(meta: ConversationMeta, waitMs: number): Promise<Lease> {
@@ -178,7 +180,12 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
       for (;;) {
         const conversation = await join(meta, options);
         const children = childrenOf(conversation);
-        if (children.length === 0) return conversation;
+        if (children.length === 0) {
+          const until = conversation.turn?.denied?.retryAt;
+          if (until === undefined || stopping) return conversation;
+          await putOff(meta, until);
+          continue;
+        }
         let moved: () => void = () => undefined;
         const move = new Promise<void>((resolve) => (moved = resolve));
         const unwatch = ports.log.watch(meta.id, moved);
@@ -193,6 +200,21 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
     } finally {
       await Promise.allSettled(below);
     }
+  }
+
+  /** Waits for the time at which a model call may be asked for again, or for somebody to say something. */
+  async function putOff(meta: ConversationMeta, until: Instant): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const release = ports.clock.after(until - ports.clock.now(), finish);
+      const unwatch = ports.log.watch(meta.id, finish);
+      waiting.add(finish);
+      function finish(): void {
+        release();
+        unwatch();
+        waiting.delete(finish);
+        resolve();
+      }
+    });
   }
 
   async function driveChild(id: string): Promise<void> {
@@ -239,6 +261,7 @@ export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonl
     isDriving: (conversationId) => underway.has(conversationId),
     async stop(drainMs) {
       stopping = true;
+      for (const finish of waiting) finish();
       for (const { stop } of slices) stop.stop();
       const all = Promise.allSettled(underway.values());
       if (drainMs > 0) await within(drainMs, all);

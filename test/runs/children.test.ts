@@ -39,7 +39,7 @@ test('a child’s request shows at the parent with the way to it, and is answere
     const [request] = requests;
     assert.deepEqual([request?.run, request?.agentPath, request?.name], ['run_child', 'main/main', 'mail']);
     assert.deepEqual(
-      waitingOn.map((one) => [one.kind, one.kind === 'computation' ? '' : one.run]),
+      waitingOn.map((one) => [one.kind, one.kind === 'computation' || one.kind === 'gate' ? '' : one.run]),
       [
         ['subagent', 'run_child'],
         ['action', 'run_child'],

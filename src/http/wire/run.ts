@@ -81,6 +81,7 @@ export type WireRequest = Wire<typeof openRequest>;
 export const waitingOn = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.enum(['action', 'plan', 'input']), request: z.string(), run: z.string() }),
+    z.object({ kind: z.literal('gate'), gate: z.string(), until: time }),
     z.object({ kind: z.literal('computation'), ticket: z.string(), action: z.string(), until: time.optional() }),
     z.object({ kind: z.literal('subagent'), run: z.string(), action: z.string().optional() }),
   ])

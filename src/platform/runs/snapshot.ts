@@ -43,6 +43,8 @@ export interface OpenRequest {
 /** Something that has to happen elsewhere before the run goes on. */
 export type WaitingOn =
   | { readonly kind: 'action' | 'plan' | 'input'; readonly request: string; readonly run: string }
+  /** A gate has put the next model call off. */
+  | { readonly kind: 'gate'; readonly gate: string; readonly until: IsoTime }
   | { readonly kind: 'computation'; readonly ticket: string; readonly action: string; readonly until?: IsoTime }
   | { readonly kind: 'subagent'; readonly run: string; readonly action?: string };
 

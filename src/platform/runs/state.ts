@@ -105,6 +105,8 @@ function joined(row: ConversationRow, fold: RunFold, below: readonly Below[]): R
   }
   for (const { kind, id, run } of requests) waitingOn.push({ kind, request: id, run });
   waitingOn.push(...computationsOf(conversation));
+  const { gate, retryAt } = conversation.turn?.denied ?? {};
+  if (gate !== undefined && retryAt !== undefined) waitingOn.push({ kind: 'gate', gate, until: isoTime(retryAt) });
   return {
     row,
     fold,
