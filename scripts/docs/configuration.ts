@@ -48,6 +48,8 @@ const PARTS: readonly (readonly [name: string, title: string])[] = [
   ['inventory', 'Inventory of an agent'],
   ['tools', 'Tools'],
   ['traits', 'Traits of a tool'],
+  ['folder', 'Files of tools'],
+  ['network', 'Requests of tools'],
   ['need', 'Claims of a tool'],
   ['namespace', 'Namespace'],
   ['exclusion', 'Operation that is left out'],

@@ -12,9 +12,21 @@ export function renderToolsDoc(): string {
   return [INTRODUCTION, SERVERS, SKILLS, ...groups.map(renderGroup)].join('\n');
 }
 
-function renderGroup({ name, locked, tools }: BuiltinGroup): string {
+function renderGroup({ name, locked, tools, configured }: BuiltinGroup): string {
   const lock = locked ? ' Users cannot switch it off.' : '';
-  return [`## builtin/${name}\n\n${count(tools.length)}.${lock}\n`, ...tools.map(renderTool)].join('\n');
+  const settings = configured === undefined ? [] : [renderSettings(configured.schema)];
+  return [`## builtin/${name}\n\n${count(tools.length)}.${lock}\n`, ...settings, ...tools.map(renderTool)].join('\n');
+}
+
+function renderSettings(schema: z.ZodObject): string {
+  const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonObject; // an object's schema
+  const rows = rowsOf(shape);
+  const rendered = rows.map(([name, type, _, about], index) => {
+    const { fallback, otherwise } = schema.shape[Object.keys(schema.shape)[index] ?? '']?.meta?.() ?? {};
+    const standard = fallback === undefined ? (typeof otherwise === 'string' ? otherwise : '') : code(String(fallback));
+    return [name ?? '', type ?? '', standard, about ?? ''];
+  });
+  return `Settings, under \`config\` of its entry:\n\n${table(['Key', 'Type', 'Default', 'Meaning'], rendered)}`;
 }
 
 function count(tools: number): string {
@@ -38,9 +50,15 @@ function argumentTable(input: ToolSpec['input']): string {
   const schema = (
     input instanceof z.ZodType ? z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) : input
   ) as JsonObject; // a JSON Schema either way
+  const rows = rowsOf(schema);
+  return rows.length === 0 ? 'It takes nothing.\n' : table(['Argument', 'Type', 'Default', 'Meaning'], rows);
+}
+
+/** A row for each property: its name, its type, its default or that it has to be there, and what it means. */
+function rowsOf(schema: JsonObject): string[][] {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  const rows = Object.entries(properties).map(([name, one]) => {
+  return Object.entries(properties).map(([name, one]) => {
     const { default: fallback, description } = one as JsonObject; // a schema, by its place
     const otherwise = required.includes(name)
       ? 'required'
@@ -49,7 +67,6 @@ function argumentTable(input: ToolSpec['input']): string {
         : code(JSON.stringify(fallback));
     return [code(name), jsonType(one as JsonObject), otherwise, typeof description === 'string' ? description : ''];
   });
-  return rows.length === 0 ? 'It takes nothing.\n' : table(['Argument', 'Type', 'Default', 'Meaning'], rows);
 }
 
 const INTRODUCTION = `# Tools
@@ -60,6 +77,27 @@ part with \`allowed\`. The effect says what a repetition would do to the world: 
 crash, \`once\` does not.
 
 A tool of your own is a file beside the bundle that exports what \`defineTool\` makes: [examples/shop](../examples/shop).
+
+**What a tool may touch.** An entry of \`kind: module\` says what its tools are handed, and they are handed nothing else:
+
+\`\`\`yaml
+- name: notes
+  kind: module
+  module: ./tools/notes.ts
+  files: { root: ./notes, ignore: ['*.key'], max_bytes: 1000000 }
+  fetch: { only_hosts: ['*.example.com'], allow_hosts: ['10.0.0.7:8080'] }
+  secrets: { API_KEY: '\${NOTES_KEY}' }
+\`\`\`
+
+- \`context.files\` are the files of one folder: \`read\`, \`readText\`, \`write\` (all or nothing), \`list\`, \`stat\`, \`remove\`. Nothing
+  leads out of it: not \`..\`, not a link, not what changes between a look and a use. \`.treadle\` is never seen, \`.git\` never
+  written. A relative root starts in the folder of the bundle; without one it is where Treadle was started.
+- \`context.fetch\` is the web's \`fetch\` behind a guard: every address is resolved once and has to be public, also after each
+  redirect, except for the hosts in \`allow_hosts\`; \`only_hosts\` leaves no others.
+- \`context.secrets\` has what the entry hands over. It is taken out of what the tool returns, throws and reports.
+- A tool with a \`judge\` says of each call's arguments itself that they are refused, or that a person has to be asked; with
+  a \`preview\` it shows that person what would happen.
+- A text part with \`format: diff\` or \`format: terminal\` is shown so to people; one with \`audience: people\` is shown to nobody else.
 `;
 
 const SKILLS = `**Named services.** A service holds objects of one kind and has operations on them, a tool each: \`task_object_search\`. An entry

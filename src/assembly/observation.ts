@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '../base/json.ts';
-import type { Part } from '../domain/content.ts';
+import { forModels, type Part } from '../domain/content.ts';
 import { isBlank } from '../base/text.ts';
 import type { Observation } from '../domain/tool.ts';
 
@@ -30,4 +30,13 @@ export function observationParts(observation: Observation, note?: string): reado
     note === undefined;
   if (bare && shown.length > 0) return shown;
   return [{ type: 'text', text: observationText(observation, note) }, ...shown];
+}
+
+/** An observation without what is in it for people alone. */
+export function shownToModels(observation: Observation): Observation {
+  if (observation.content === undefined) return observation;
+  const content = forModels(observation.content);
+  if (content === observation.content) return observation;
+  const { content: _, ...rest } = observation;
+  return content.length === 0 ? rest : { ...rest, content: [...content] };
 }

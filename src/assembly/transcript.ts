@@ -14,7 +14,7 @@ import {
 } from '../domain/conversation.ts';
 import type { AssistantBlock, Block, Message, ToolMessageResult } from '../domain/model.ts';
 import type { Observation } from '../domain/tool.ts';
-import { observationText } from './observation.ts';
+import { observationText, shownToModels } from './observation.ts';
 
 export type Target = Pick<ModelRef, 'provider' | 'model'>;
 
@@ -274,7 +274,7 @@ function calledWith(state: ActionState): JsonObject {
 function result(state: ActionState): ToolMessageResult {
   const { id, name: own, via: name = own } = state.action;
   const by = state.begun?.revisedBy;
-  const observation = state.observation ?? missing(state);
+  const observation = state.observation === undefined ? missing(state) : shownToModels(state.observation);
   return by === undefined
     ? { id, name, observation }
     : {

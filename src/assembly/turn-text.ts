@@ -1,3 +1,4 @@
+import { shownToModels } from './observation.ts';
 import { canonicalJson } from '../base/json.ts';
 import { iterationsOf, type ActionState, type Conversation, type Turn } from '../domain/conversation.ts';
 import { plainText } from '../domain/plain-text.ts';
@@ -26,7 +27,7 @@ function said(who: string, text: string): string {
 function* called({ action, begun, observation }: ActionState): Generator<string> {
   yield `call: ${action.name} ${canonicalJson(begun?.arguments ?? action.arguments)}`;
   if (observation === undefined) return;
-  const { outcome, value, content, error, ref } = observation;
+  const { outcome, value, content, error, ref } = shownToModels(observation);
   const parts: string[] = [];
   if (error !== undefined) parts.push(`${error.code}: ${error.message}`);
   if (value !== undefined) parts.push(canonicalJson(value));

@@ -53,6 +53,14 @@ export function isTooDeep(value: Json): boolean {
   return false;
 }
 
+/** The same value with every text in it changed. Keys stay as they are. */
+export function mapStrings(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: Json) => mapStrings(item, change));
+  return Object.fromEntries(Object.entries<Json>(value).map(([key, item]) => [key, mapStrings(item, change)]));
+}
+
 /** JSON with every object's keys in code-unit order and no spaces: same value, same bytes, in any process. */
 export function canonicalJson(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -3,6 +3,7 @@ import { plainText } from '../domain/plain-text.ts';
 import type { ActionData } from '../domain/entry.ts';
 import type { Observation, Outcome } from '../domain/tool.ts';
 import type { Colors } from './terminal.ts';
+import { isShownAsLines, partLines } from './part-lines.ts';
 import { duration, oneLine, who, widthOf } from './text.ts';
 
 export const OUTCOME_MARKS: { readonly [O in Outcome]: string } = {
@@ -14,7 +15,13 @@ export const OUTCOME_MARKS: { readonly [O in Outcome]: string } = {
   unknown: '?',
 };
 
-/** What happened to one action: a line with its name and arguments, and one with what came of it. */
+/** Lines of a diff or of a program's words on a card. */
+const MOST_LINES = 30;
+
+/**
+ * What happened to one action: a line with its name and arguments, one with what came of it, and what in that is more than
+ * words, such as a diff.
+ */
 export function actionCard(
   { name, arguments: given, observation, ms, revisedBy }: ActionData,
   colors: Colors,
@@ -33,7 +40,8 @@ export function actionCard(
   lines.push(
     `    ${colors.dim('→')} ${observation.outcome === 'ok' ? result : colors.red(result)}  ${colors.dim(time)}`.trimEnd(),
   );
-  return lines;
+  const shown = partLines(observation.content ?? [], { colors, columns: Math.max(10, columns - 6), most: MOST_LINES });
+  return [...lines, ...shown.map((line) => `      ${line}`)];
 }
 
 /** JSON as people write it down: `amount 8000, to "Bo"`, without the outermost braces. */
@@ -47,7 +55,8 @@ export function inWords(value: Json | undefined): string {
 
 export function resultInWords({ outcome, value, content, error, size }: Observation): string {
   if (error !== undefined) return `${WORDS[outcome]}: ${error.message}`;
-  const said = [inWords(value), content === undefined ? '' : plainText(content)].filter((one) => one !== '').join(' ');
+  const words = (content ?? []).filter((part) => !isShownAsLines(part));
+  const said = [inWords(value), plainText(words)].filter((one) => one !== '').join(' ');
   const cut = size === undefined ? '' : ` (${size} bytes in all)`;
   return (said === '' ? 'done' : said) + cut;
 }

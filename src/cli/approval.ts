@@ -1,8 +1,10 @@
 import { TreadleError } from '../base/errors.ts';
-import { tryParseJson, type Json } from '../base/json.ts';
+import { mapStrings, tryParseJson, type Json } from '../base/json.ts';
 import type { StandingScope } from '../domain/allowance.ts';
+import type { Part } from '../domain/content.ts';
 import { openRequests, type Conversation, type HeldRequest, type Turn } from '../domain/conversation.ts';
 import type { Answer, Conversations } from '../platform/conversations.ts';
+import { partLines } from './part-lines.ts';
 import type { Screen } from './screen.ts';
 import type { Colors } from './terminal.ts';
 import { harmless, wrap } from './text.ts';
@@ -30,11 +32,13 @@ export interface Question {
   readonly gate?: string | undefined;
   /** How far a yes may reach, and what it is then a yes to. */
   readonly allowance?: { readonly scopes: readonly StandingScope[]; readonly about: string } | undefined;
+  /** What the tool shows of what would happen. */
+  readonly preview?: readonly Part[] | undefined;
 }
 
 export function questionOf(request: HeldRequest, turn: Turn): Question {
   const action = turn.current?.actions.find((one) => one.action.id === request.action)?.action;
-  const { kind, question, choices, gate, allowance } = request;
+  const { kind, question, choices, gate, allowance, preview } = request;
   // What the answer binds to: what would run, after every gate.
   return {
     kind,
@@ -42,6 +46,7 @@ export function questionOf(request: HeldRequest, turn: Turn): Question {
     choices,
     gate,
     allowance,
+    preview,
     name: action?.name,
     arguments: request.arguments ?? action?.arguments,
   };
@@ -108,12 +113,20 @@ export function questionLines(request: Question, { colors, columns }: Pick<Perso
       return [title('Go on with this plan?'), ...body(harmless(request.question))];
     case 'action': {
       const { name = '' } = request;
-      const what = exact(request.arguments ?? null)
+      const { preview = [] } = request;
+      const shown = partLines(preview, { colors, columns: columns() - 4, most: MOST_PREVIEW_LINES });
+      const what = exact(shown.length === 0 ? (request.arguments ?? null) : inShort(request.arguments ?? null))
         .split('\n')
         .flatMap((line) => body(line, '    '));
       const why = request.question.startsWith(`Allow ${name} `) ? [] : body(harmless(request.question));
       const by = request.gate === undefined ? [] : [bar + colors.dim(`asked by ${request.gate}`)];
-      return [title(`${name === '' ? 'An action' : name} wants to run`), ...what, ...why, ...by];
+      return [
+        title(`${name === '' ? 'An action' : name} wants to run`),
+        ...shown.map((line) => bar + line),
+        ...what,
+        ...why,
+        ...by,
+      ];
     }
   }
 }
@@ -228,6 +241,16 @@ export function isNoChoice(text: string, choices: readonly string[]): boolean {
 function say({ screen, colors, columns }: Person, text: string): void {
   screen.lines(
     ...wrap(harmless(text), { columns: columns(), first: '  ', rest: '  ' }).map((line) => colors.dim(line)),
+  );
+}
+
+const MOST_PREVIEW_LINES = 400;
+const LONG_TEXT = 200;
+
+/** Arguments beside a preview, which shows the long texts in them as they would be used. */
+function inShort(value: Json): Json {
+  return mapStrings(value, (text) =>
+    text.length <= LONG_TEXT ? text : `${text.slice(0, LONG_TEXT)}… (${text.length} characters, as shown above)`,
   );
 }
 

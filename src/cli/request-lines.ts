@@ -9,8 +9,9 @@ import { quoted } from './waiting.ts';
 import { harmless } from './text.ts';
 
 export function asQuestion(request: RunRequest): Question {
-  const { kind, question, choices, name, arguments: given, gate, allowance } = request;
-  return { kind, question, choices, name, gate, allowance, ...(given !== undefined && { arguments: toJson(given) }) };
+  const { kind, question, choices, name, arguments: given, gate, allowance, preview } = request;
+  const asked = { kind, question, choices, name, gate, allowance, preview };
+  return { ...asked, ...(given !== undefined && { arguments: toJson(given) }) };
 }
 
 /** What a run on a server waits for, and the commands that answer it. */

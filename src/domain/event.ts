@@ -39,6 +39,8 @@ const held = z.strictObject({
   action: action.optional(),
   /** What would run, after every gate's revision: what the person is to see. */
   arguments: json.optional(),
+  /** What the tool shows of what would happen, such as a diff. */
+  preview: z.array(part).optional(),
   /** SHA-256 of the canonical arguments the answer is bound to. */
   argumentHash: text.optional(),
   choices: z.array(text).optional(),

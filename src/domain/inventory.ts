@@ -46,12 +46,55 @@ const granted = {
   ),
 };
 
+const host = z.string().regex(/^(\*\.)?[A-Za-z0-9.:[\]-]+$/);
+
+const network = z
+  .strictObject({
+    allow_hosts: key(z.array(host), 'Hosts, with or without a port, that may have private addresses.', {
+      otherwise: 'none',
+    }),
+    only_hosts: key(z.array(host), 'The only hosts that are asked; `*.example.com` is every name under it.', {
+      otherwise: 'the public internet',
+    }),
+    max_bytes: key(z.int().min(1_024).max(268_435_456), 'Bytes of one reply; a longer one is refused.', {
+      default: 8_388_608,
+    }),
+  })
+  .meta({ id: 'network' });
+
+const folder = z
+  .strictObject({
+    root: key(z.string().min(1), 'The folder, from the folder of the bundle. Nothing outside of it is reached.', {
+      otherwise: 'where Treadle was started',
+    }),
+    read_only: key(z.boolean(), 'Nothing is written there.', { default: false }),
+    ignore: key(
+      z.array(z.string().min(1)).max(200),
+      'Patterns of a `.gitignore`: what is neither read nor written nor listed. `.treadle` never is.',
+      { otherwise: 'none' },
+    ),
+    max_bytes: key(z.int().min(1_024).max(268_435_456), 'Bytes of a file that is read or written.', {
+      default: 10_485_760,
+    }),
+  })
+  .meta({ id: 'folder' });
+
 const moduleTools = z.strictObject({
   kind: requiredKey(z.literal('module'), 'Tools written for Treadle.'),
   ...granted,
   module: requiredKey(
     z.string().min(1),
     '`builtin/` and a group, a file in the folder of the bundle such as `./tools/notes.ts`, or an npm package.',
+  ),
+  config: key(z.record(z.string(), z.unknown()), 'Settings of a built-in group that has some.', {
+    otherwise: "the group's own",
+  }),
+  fetch: key(network, 'Where its tools may send requests besides the public internet.'),
+  files: key(folder, 'The folder that its tools work in.', { otherwise: 'none, unless the group works in one' }),
+  secrets: key(
+    z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/), z.string().min(1)),
+    'By name: what its tools are handed as `context.secrets`, best from variables. Taken out of all that they say.',
+    { otherwise: 'none' },
   ),
 });
 

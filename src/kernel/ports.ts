@@ -12,6 +12,10 @@ import type { RunLimits } from '../domain/run.ts';
 import type { RunStatus } from '../domain/status.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 
+import type { GuardedFetch } from './fetch.ts';
+import type { RootedFiles } from './files.ts';
+import type { Deny, Hold } from './verdict.ts';
+
 export type { Clock, IdSource };
 
 /** Structured log lines for operators. Not the log of events. */
@@ -244,6 +248,12 @@ export interface ToolContext {
   readonly conversation: Conversation;
   /** The answer of the person this tool had asked, on its second run. */
   readonly reply?: string | undefined;
+  /** Requests to the public internet and to what the bundle's entry of the tool allows. The one way out for addresses that others chose. */
+  readonly fetch: GuardedFetch;
+  /** The files of the folder that the bundle's entry of the tool names; absent where it names none. */
+  readonly files?: RootedFiles | undefined;
+  /** By name: what the bundle's entry of the tool hands it. Taken out of all that the tool returns, throws and reports. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** The user's account, of a tool that the bundle says needs it; absent for any other. Rejects where it is not connected. */
   readonly account?: (() => Promise<ConnectedAccount>) | undefined;
 }
@@ -289,6 +299,10 @@ export interface Tool {
   run(args: JsonObject, context: ToolContext): unknown;
   /** Whether an interrupted run with this key happened: its result, or undefined when it did not. */
   probe?(idempotencyKey: string, context: ToolContext): unknown;
+  /** What the tool itself says of these arguments, asked after the gates. */
+  judge?(args: JsonObject, context: ToolContext): MaybePromise<Deny | Hold | undefined>;
+  /** What a person who is asked is shown besides the arguments. */
+  preview?(args: JsonObject, context: ToolContext): MaybePromise<readonly Part[]>;
 }
 
 /** The tools of one effective agent by name. Compiled once per catalogue version. */

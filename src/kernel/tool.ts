@@ -1,9 +1,11 @@
 import type { z } from 'zod';
-import type { Json, JsonObject } from '../base/json.ts';
+import { mapStrings, toJson, type Json, type JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../base/promise.ts';
+import type { Part } from '../domain/content.ts';
 import type { Effect } from '../domain/tool.ts';
 import type { AnnounceBlock } from './plugin.ts';
 import type { ToolContext, ToolReturn } from './ports.ts';
+import type { Deny, Hold } from './verdict.ts';
 
 /** What a tool takes: a zod object, or a JSON Schema (2020-12 unless `$schema` says otherwise) of an object. */
 export type ToolInput = z.ZodType | JsonObject;
@@ -38,12 +40,21 @@ export interface AuthoredTool<I extends ToolInput> extends ToolFields<I> {
   run(args: ToolArguments<I>, context: ToolContext): MaybePromise<unknown>;
   /** Whether an interrupted run with this key happened: its result, or undefined when it did not. */
   probe?(idempotencyKey: string, context: ToolContext): MaybePromise<unknown>;
+  /**
+   * What the tool itself says of these arguments: no, or not without a person. Asked before every run, after the gates
+   * and of what would really run. Changes nothing; what it throws is a no.
+   */
+  judge?(args: ToolArguments<I>, context: ToolContext): MaybePromise<Deny | Hold | undefined>;
+  /** What a person who is asked is shown besides the arguments, such as a diff. Changes nothing. */
+  preview?(args: ToolArguments<I>, context: ToolContext): MaybePromise<readonly Part[]>;
 }
 
 /** A tool of any input, ready for a catalogue. */
 export interface ToolSpec extends ToolFields<ToolInput> {
   run(args: unknown, context: ToolContext): MaybePromise<unknown>;
   probe?(idempotencyKey: string, context: ToolContext): MaybePromise<unknown>;
+  judge?(args: unknown, context: ToolContext): MaybePromise<Deny | Hold | undefined>;
+  preview?(args: unknown, context: ToolContext): MaybePromise<readonly Part[]>;
 }
 
 /** Tools that come with Treadle, granted together. Users cannot switch off a `locked` group. */
@@ -53,6 +64,29 @@ export interface BuiltinGroup {
   readonly tools: readonly ToolSpec[];
   /** Adds a block to announce under a title, for agents that have a tool of it: the block looks for that itself. */
   readonly announces?: readonly [title: string, block: AnnounceBlock];
+  /** Its tools work in a folder: an entry of a bundle that names none gives them the one where Treadle was started. */
+  readonly needsFiles?: boolean;
+  /** What an entry of a bundle may set, where it may set anything. */
+  readonly configured?: GroupConfig;
+}
+
+export interface GroupConfig {
+  /** A strict object whose keys document themselves, as those of plugins do. */
+  readonly schema: z.ZodObject;
+  /** The tools of an entry that sets this; it was parsed by the schema. */
+  tools(config: unknown): readonly ToolSpec[];
+}
+
+/** A group whose tools follow from what an entry of a bundle sets; `tools` of the group are those of an entry that sets nothing. */
+export function configuredGroup<S extends z.ZodObject>(group: {
+  readonly name: string;
+  readonly needsFiles?: boolean;
+  readonly config: S;
+  readonly tools: (config: z.output<S>) => readonly ToolSpec[];
+}): BuiltinGroup {
+  const { name, needsFiles = false, config: schema } = group;
+  const tools = (config: unknown): readonly ToolSpec[] => group.tools(schema.parse(config));
+  return { name, locked: false, needsFiles, tools: tools({}), configured: { schema, tools } };
 }
 
 /** Writes a tool whose `run` is typed by its `input`. Checks nothing: the catalogue does, and says where the tool stands. */
@@ -113,6 +147,12 @@ export function waitFor(wait: {
 /** Hands a task to another agent of the bundle, which works on it in a run of its own. */
 export function delegateTo(agent: string, task: string): ToolReturn {
   return marked({ kind: 'delegate', agent, task });
+}
+
+/** The same with every text in it changed, such as one without its secrets. */
+export function withTexts(value: unknown, change: (text: string) => string): unknown {
+  const json = mapStrings(toJson(value), change);
+  return isToolReturn(value) ? marked(json as unknown as ToolReturn) : json; // of the shape that it had
 }
 
 export function isToolReturn(value: unknown): value is ToolReturn {

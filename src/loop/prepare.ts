@@ -12,12 +12,14 @@ import {
   type Turn,
   type Wait,
 } from '../domain/conversation.ts';
+import type { Part } from '../domain/content.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import { TOOL_SEARCH } from '../domain/deferred.ts';
 import type { Observation } from '../domain/tool.ts';
 import type { Tool } from '../kernel/ports.ts';
 import type { Judgement, Questions } from '../kernel/verdict.ts';
 import { allowedBefore, offerOf } from './allowed.ts';
+import { previewOf, withOwnWord } from './ask-tool.ts';
 import { answered, inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
 
 /** An action that may run: allowed, valid, and refused by nobody. */
@@ -131,8 +133,12 @@ export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Se
     { conversation: work.recorder.conversation, agent: turn.agent },
     (revised) => misfit(revised, tool) ?? tool.validate(revised.arguments)[0],
   );
-  const judged = (judgement: Judgement<Questions['before:tool.invoke']>): MaybePromise<Ready | Settled> =>
-    decide(work, turn, { state, tool, args, argumentHash, request, editedBy: edited?.by }, judgement);
+  const considered = { state, tool, args, argumentHash, request, editedBy: edited?.by };
+  const judged = (judgement: Judgement<Questions['before:tool.invoke']>): MaybePromise<Ready | Settled> => {
+    const whole = withOwnWord(work, action.id, tool, judgement);
+    if (!isPromise(whole)) return decide(work, turn, considered, whole);
+    return answered(work, whole).then((all) => decide(work, turn, considered, all));
+  };
   return isPromise(asked) ? answered(work, asked).then(judged) : judged(asked);
 }
 
@@ -234,35 +240,43 @@ function askPerson(
   };
   if (expiries.length > 0) payload.deadline = work.ports.clock.now() + Math.min(...expiries);
   if (offer !== undefined) payload.allowance = offer;
-  const asked = work.ports.bus.ask('before:hitl.requested', payload, {
-    conversation: work.recorder.conversation,
-    agent: turn.agent,
-  });
-  const settle = (answer: Judgement<FactPayload<'hitl.requested'>>): Settled => {
-    const said = [...verdicts, ...verdictDrafts(turn, 'before:hitl.requested', answer.verdicts, id)];
-    if (answer.outcome === 'allow')
-      return {
-        type: 'settled',
-        drafts: [
-          ...said,
-          inTurn(turn, 'hitl.requested', {
-            ...answer.payload,
-            request: payload.request,
-            action: id,
-            arguments: judged.payload.arguments,
-            argumentHash,
-            ...(offer !== undefined && { allowance: offer }),
-          }),
-        ],
-      };
-    const refusal = observation(
-      'refused',
-      answer.denial?.code ?? 'gate_denied',
-      answer.denial?.reason ?? `${tool.definition.name} needs an approval that cannot be asked for`,
-    );
-    return { type: 'settled', drafts: [...said, inTurn(turn, 'tool.result', { action: id, ...refusal })] };
-  };
-  return isPromise(asked) ? answered(work, asked).then(settle) : settle(asked);
+  const shown = previewOf(work, id, tool, judged.payload.arguments);
+  if (isPromise(shown)) return answered(work, shown).then((parts) => ask(parts));
+  return ask(shown);
+
+  function ask(parts: readonly Part[]): MaybePromise<Settled> {
+    if (parts.length > 0) payload.preview = [...parts];
+    const asked = work.ports.bus.ask('before:hitl.requested', payload, {
+      conversation: work.recorder.conversation,
+      agent: turn.agent,
+    });
+    const settle = (answer: Judgement<FactPayload<'hitl.requested'>>): Settled => {
+      const said = [...verdicts, ...verdictDrafts(turn, 'before:hitl.requested', answer.verdicts, id)];
+      if (answer.outcome === 'allow')
+        return {
+          type: 'settled',
+          drafts: [
+            ...said,
+            inTurn(turn, 'hitl.requested', {
+              ...answer.payload,
+              request: payload.request,
+              action: id,
+              arguments: judged.payload.arguments,
+              argumentHash,
+              ...(payload.preview !== undefined && { preview: payload.preview }),
+              ...(offer !== undefined && { allowance: offer }),
+            }),
+          ],
+        };
+      const refusal = observation(
+        'refused',
+        answer.denial?.code ?? 'gate_denied',
+        answer.denial?.reason ?? `${tool.definition.name} needs an approval that cannot be asked for`,
+      );
+      return { type: 'settled', drafts: [...said, inTurn(turn, 'tool.result', { action: id, ...refusal })] };
+    };
+    return isPromise(asked) ? answered(work, asked).then(settle) : settle(asked);
+  }
 }
 
 /** The action's intent is on record and its result is not: a crash, or a question that was answered since. */

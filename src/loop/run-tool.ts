@@ -10,6 +10,7 @@ import type { ToolContext } from '../kernel/ports.ts';
 import { isToolReturn } from '../kernel/tool.ts';
 import { deadlineOf, type Ready } from './prepare.ts';
 import { fit } from './size.ts';
+import { toolContext } from './tool-context.ts';
 import { onStop, openTurn, tell, type Work } from './work.ts';
 
 export type Ran =
@@ -43,26 +44,15 @@ export function runTool(work: Work, ready: Ready): MaybePromise<Ran> {
   const abort = new LazyAbort();
   const said: string[] = [];
   let over = false;
-  const context: ToolContext = {
-    conversationId: work.meta.id,
-    userId: work.meta.userId,
-    tenant: work.meta.tenant,
-    turnId: turn.id,
-    actionId: state.action.id,
-    idempotencyKey: `${work.meta.id}/${state.action.id}`,
-    get signal() {
-      return abort.signal;
-    },
-    now: () => work.ports.clock.now(),
+  const context = toolContext(work, state.action.id, {
+    abort,
+    reply: ready.reply,
     progress(report) {
       if (over) return;
       if (report.text !== undefined) said.push(report.text);
       tell(work, 'tool.progress', { action: state.action.id, ...report });
     },
-    readBody: (ref) => work.ports.log.readBody(work.meta.id, ref),
-    conversation: work.recorder.conversation,
-    reply: ready.reply,
-  };
+  });
   const done = (ran: Ran): MaybePromise<Ran> => {
     over = true;
     if (ran.type !== 'observed') return ran;

@@ -87,17 +87,28 @@ function fitTexts(
 ): MaybePromise<Observation> {
   const { content } = observation;
   if (content === undefined) return observation;
-  const size = content.reduce((sum, part) => sum + partSize(part), 0);
-  if (size <= most) return observation;
-  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
-  const files = content.filter((part) => part.type === 'file');
-  if (text.length * 3 <= most || utf8Length(text) <= most) return observation; // it is the files that are large, and they are not text
-  return then(store(canonicalJson(content as Json)), (ref) => ({
+  // What is for people alone costs no prompt; it is only kept from filling the log.
+  const forPeople = content.filter((part) => part.audience !== undefined).map((part) => shortened(part, most));
+  const own = content.filter((part) => part.audience === undefined);
+  const kept = forPeople.length === 0 ? observation : { ...observation, content: [...own, ...forPeople] };
+  const size = own.reduce((sum, part) => sum + partSize(part), 0);
+  if (size <= most) return kept;
+  const texts = own.filter((part) => part.type === 'text');
+  const text = texts.map((part) => part.text).join('\n');
+  const files = own.filter((part) => part.type === 'file');
+  if (text.length * 3 <= most || utf8Length(text) <= most) return kept; // it is the files that are large, and they are not text
+  const format = texts.every((part) => part.format === texts[0]?.format) ? texts[0]?.format : undefined;
+  const shown: Part = { type: 'text', text: shorten(text, most), ...(format !== undefined && { format }) };
+  return then(store(canonicalJson(own as Json)), (ref) => ({
     ...observation,
-    content: [{ type: 'text', text: shorten(text, most) }, ...files],
+    content: [shown, ...files, ...forPeople],
     size,
     ref,
   }));
+}
+
+function shortened(part: Part, most: number): Part {
+  return part.type === 'text' && utf8Length(part.text) > most ? { ...part, text: shorten(part.text, most) } : part;
 }
 
 function shorten(text: string, most: number): string {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { AGENT_PLUGIN, PLUGIN_PREFIX, type Bundle } from '../domain/bundle.ts';
 import { isObject } from '../base/json.ts';
 import type { Path } from '../assembly/resolve.ts';
-import { misfits, quote } from '../adapters/schema/wording.ts';
+import { checkConfig } from './check-config.ts';
 import type { Declared } from './declare.ts';
 import { didYouMean, oneOf, type Problems } from './problems.ts';
 
@@ -104,26 +104,9 @@ export function activePlugins(
   return [...active].map((id) => {
     const path = given.get(id);
     const config: unknown = path === undefined ? {} : (bundle.plugins?.[String(path[1])] ?? {});
-    checkConfig(id, config, path, configs.get(id), { place, written, problems, bundle });
+    checkPlugin(id, config, path, configs.get(id), { place, written, problems, bundle });
     return { id, config };
   });
-}
-
-/** The keys of the object at a path of a schema; none where that is not one object. */
-function keysOf(schema: z.ZodType | undefined, at: readonly PropertyKey[]): readonly string[] {
-  let here: unknown = schema;
-  for (const part of [...at, undefined]) {
-    while (isWrapped(here)) here = here.def.innerType;
-    if (part === undefined || !isObject(here)) break;
-    here =
-      typeof part === 'number' ? here['element'] : isObject(here['shape']) ? here['shape'][String(part)] : undefined;
-  }
-  return isObject(here) && isObject(here['shape']) ? Object.keys(here['shape']) : [];
-}
-
-/** An optional key, or one with a default. */
-function isWrapped(schema: unknown): schema is { readonly def: { readonly innerType: unknown } } {
-  return isObject(schema) && isObject(schema['def']) && schema['def']['innerType'] !== undefined;
 }
 
 /** The id without the prefix of the system it comes from. */
@@ -131,30 +114,21 @@ function shortId(name: string): string {
   return name.startsWith(PLUGIN_PREFIX) ? name.slice(PLUGIN_PREFIX.length) : name;
 }
 
-function checkConfig(
+function checkPlugin(
   id: string,
   config: unknown,
   path: Path | undefined,
   schema: z.ZodType | undefined,
-  { place, written, problems, bundle }: Pick<Declared, 'place' | 'written'> & { problems: Problems; bundle: Bundle },
+  { bundle, ...where }: Pick<Declared, 'place' | 'written'> & { problems: Problems; bundle: Bundle },
 ): void {
-  const parsed = schema?.safeParse(config, { reportInput: true });
-  if (parsed === undefined || parsed.success) return;
+  if (schema === undefined) return;
   const listed = bundle.plugins?.active?.findIndex((name) => shortId(name) === id) ?? -1;
-  const base: Path = path ?? (listed < 0 ? ['plugins'] : ['plugins', 'active', listed]);
-  for (const misfit of misfits(parsed.error.issues)) {
-    const at = path === undefined ? base : [...base, ...(misfit.path as Path)]; // JSON has no symbols for keys
-    if (misfit.unknownKey !== undefined) {
-      const keys = keysOf(schema, misfit.path.slice(0, -1));
-      const hint = didYouMean(misfit.unknownKey, keys);
-      const wanted = hint === undefined && keys.length > 0 ? oneOf(keys) : undefined;
-      problems.add('plugin_config', { place: place(at), found: `a key that ${id} does not read`, wanted, hint });
-    } else {
-      const secret = written(at);
-      const said = secret === undefined ? misfit.found : quote(secret);
-      const found = said ?? `no ${misfit.path.map(String).join('.') || 'configuration'}`;
-      const hint = path === undefined ? `write it under plugins: ${id}: {…}` : undefined;
-      problems.add('plugin_config', { place: place(at), found, wanted: misfit.wanted, hint });
-    }
-  }
+  const base: Path = listed < 0 ? ['plugins'] : ['plugins', 'active', listed];
+  const absent = { path: base, isAbsent: true, hint: `write it under plugins: ${id}: {…}` };
+  checkConfig(config, schema, {
+    ...where,
+    code: 'plugin_config',
+    what: id,
+    ...(path === undefined ? absent : { path }),
+  });
 }

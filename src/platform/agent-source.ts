@@ -122,12 +122,7 @@ function handsOf(effective: EffectiveAgent, granted: Toolset | undefined): Tools
 /** Gates are shown what the turn was told of a tool, where that is stricter than what the bundle says. */
 function asDefined(tool: Tool, definition: ToolDefinition): Tool {
   if (tool.definition.approval === definition.approval) return tool;
-  return {
-    definition: { ...tool.definition, approval: definition.approval },
-    validate: (args) => tool.validate(args),
-    run: (args, context) => tool.run(args, context),
-    ...(tool.probe !== undefined && { probe: (key, context) => tool.probe?.(key, context) }),
-  };
+  return { ...tool, definition: { ...tool.definition, approval: definition.approval } };
 }
 
 function ceilingKey({ ceiling }: Conversation): string {

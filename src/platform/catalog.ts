@@ -44,6 +44,10 @@ export function compileTool(spec: unknown, place: string): CompiledTool {
       validate: validatorOf(input, schema, place),
       run: runnerOf(tool, input, output),
       ...(tool.probe === undefined ? {} : { probe: (key, context) => tool.probe?.(key, context) }),
+      ...(tool.judge === undefined ? {} : { judge: parsing(input, (args, context) => tool.judge?.(args, context)) }),
+      ...(tool.preview === undefined
+        ? {}
+        : { preview: parsing(input, (args, context) => tool.preview?.(args, context) ?? []) }),
     },
   };
   compiled.set(spec as object, made); // checked
@@ -59,7 +63,7 @@ function checked(spec: unknown, place: string): ToolSpec {
   const wrong = (found: string, wanted: string): TreadleError =>
     new TreadleError('tool_module', { place, found, wanted });
   if (!isObject(spec)) throw wrong(quote(spec), 'a tool');
-  const { name, description, input, run, output, effect, approval, timeoutMs, probe } = spec;
+  const { name, description, input, run, output, effect, approval, timeoutMs } = spec;
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     throw wrong(`the name ${quote(name)}`, 'a name of at most 64 letters, digits, _ and -');
   }
@@ -76,7 +80,9 @@ function checked(spec: unknown, place: string): ToolSpec {
   if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && Number(timeoutMs) >= 0)) {
     throw part('timeoutMs', timeoutMs, 'milliseconds as a whole number');
   }
-  if (probe !== undefined && typeof probe !== 'function') throw part('probe', probe, 'a function');
+  for (const key of ['probe', 'judge', 'preview']) {
+    if (spec[key] !== undefined && typeof spec[key] !== 'function') throw part(key, spec[key], 'a function');
+  }
   return spec as unknown as ToolSpec; // every field was looked at
 }
 
@@ -94,12 +100,20 @@ function validatorOf(input: ToolSpec['input'], schema: JsonObject, place: string
   return isZod(input) ? checkOf(input) : compileSchema(schema, place);
 }
 
-function runnerOf(tool: Pick<ToolSpec, 'run'>, input: ToolSpec['input'], output: ToolSpec['output']): Tool['run'] {
-  const run = (args: JsonObject, context: ToolContext): MaybePromise<unknown> => {
-    if (!isZod(input)) return tool.run(args, context);
+/** A function of a tool, given the arguments as its input makes them of what came. */
+function parsing<R>(
+  input: ToolSpec['input'],
+  act: (args: unknown, context: ToolContext) => MaybePromise<R>,
+): (args: JsonObject, context: ToolContext) => MaybePromise<R> {
+  if (!isZod(input)) return act;
+  return (args, context) => {
     const parsed = parse(input, args);
-    return isPromise(parsed) ? parsed.then((value) => tool.run(value, context)) : tool.run(parsed, context);
+    return isPromise(parsed) ? parsed.then((value) => act(value, context)) : act(parsed, context);
   };
+}
+
+function runnerOf(tool: Pick<ToolSpec, 'run'>, input: ToolSpec['input'], output: ToolSpec['output']): Tool['run'] {
+  const run = parsing(input, (args, context) => tool.run(args, context));
   if (output === undefined) return run;
   const promised = (value: unknown) => holdTo(output, value);
   return (args, context) => {

@@ -124,7 +124,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   const hasPlanner = plugins.some(({ id }) => id.startsWith('planner.'));
   const delegation = agentGroup(agents);
   const builtins = new Map([...options.builtins, [delegation.name, delegation]]);
-  const { groups, digests } = await loadToolGroups(agents, {
+  const loaded = await loadToolGroups(agents, {
     ...options,
     builtins,
     declared,
@@ -132,6 +132,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     problems,
     notices,
   });
+  const { groups, digests } = loaded;
   const services = await loadServices(agents, { declared, folder, problems, notices, clock });
   const remote = new Map<string, RemotePart>();
   const skillDigests: Record<string, string> = {};
@@ -182,7 +183,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   ) {
     notices.add(file, 'no models are declared: the provider is chosen by the keys that there are');
   }
-  if (problems.any) await services.close();
+  if (problems.any) await Promise.all([services.close(), loaded.close()]);
   problems.throwIfAny(file);
   const id = bundle.id ?? idOf(file);
   const revision = digest({
@@ -251,7 +252,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     },
     explain: (name) => explain(declared, agent(name)),
     async close() {
-      await Promise.all([servers.close(), services.close()]);
+      await Promise.all([servers.close(), services.close(), loaded.close()]);
     },
   };
 }

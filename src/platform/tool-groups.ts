@@ -2,12 +2,14 @@ import type { GroupEntry, McpTools, ModuleTools, PythonTools, ToolsEntry } from 
 import { consumer, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
 import type { MaybePromise } from '../base/promise.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
-import { compileTool } from './catalog.ts';
+import { compileTool, type CompiledTool } from './catalog.ts';
+import { checkConfig } from './check-config.ts';
 import type { Readable } from './declare.ts';
 import type { ToolGroup } from './grant.ts';
 import { notAsked, serverId } from './mcp-entry.ts';
 import { didYouMean, oneOf, type Notices, type Problems } from './problems.ts';
 import { loadToolModule } from './tool-modules.ts';
+import { reachOf, withReach, type Reach } from './tool-reach.ts';
 
 export interface GroupOptions {
   readonly declared: Readable;
@@ -21,6 +23,14 @@ export interface LoadedGroups {
   readonly groups: ReadonlyMap<ToolsEntry, ToolGroup>;
   /** By the name in the bundle: the digest of each module file. */
   readonly digests: Readonly<Record<string, string>>;
+  /** Ends what the tools had opened. */
+  close(): Promise<void>;
+}
+
+/** What loading has found so far. */
+interface Loading {
+  readonly digests: Record<string, string>;
+  readonly reaches: Reach[];
 }
 
 /** Groups of the design that this version does not bring. */
@@ -34,24 +44,30 @@ const BUILTIN = 'builtin/';
 /** Loads every tool group that any of the agents is granted, each module once. Modules are imported: their code runs. */
 export async function loadToolGroups(agents: readonly string[], options: GroupOptions): Promise<LoadedGroups> {
   const groups = new Map<ToolsEntry, ToolGroup>();
-  const digests: Record<string, string> = {};
+  const loading: Loading = { digests: {}, reaches: [] };
   for (const agent of agents) {
     const found = resolve(inventoryLevels(options.declared.bundle, agent), 'tools');
     for (const [index, entry] of (found?.value ?? []).entries()) {
       if (groups.has(entry) || entry.kind === 'named_service') continue;
       const path = [...(found?.from ?? []), index];
-      const group = await groupOf(entry, path, options, digests);
+      const group = await groupOf(entry, path, options, loading);
       if (group !== undefined) groups.set(entry, group);
     }
   }
-  return { groups, digests };
+  return {
+    groups,
+    digests: loading.digests,
+    async close() {
+      await Promise.all(loading.reaches.map((one) => one.close()));
+    },
+  };
 }
 
 function groupOf(
   entry: GroupEntry,
   path: Path,
   options: GroupOptions,
-  digests: Record<string, string>,
+  loading: Loading,
 ): MaybePromise<ToolGroup | undefined> {
   switch (entry.kind) {
     case 'python':
@@ -59,7 +75,7 @@ function groupOf(
     case 'mcp':
       return mcpGroup(entry, path, options);
     case 'module':
-      return moduleGroup(entry, path, options, digests);
+      return moduleGroup(entry, path, options, loading);
   }
 }
 
@@ -81,21 +97,35 @@ function mcpGroup(entry: McpTools, path: Path, { declared, problems }: GroupOpti
 }
 
 async function moduleGroup(
-  { module }: ModuleTools,
+  entry: ModuleTools,
   path: Path,
-  { declared, folder, builtins, problems }: GroupOptions,
-  digests: Record<string, string>,
+  options: GroupOptions,
+  loading: Loading,
 ): Promise<ToolGroup | undefined> {
+  const { module } = entry;
+  const { declared, folder, builtins, problems } = options;
   const at = [...path, 'module'];
   const place = declared.place(at);
+  const group = module.startsWith(BUILTIN) ? builtins.get(module.slice(BUILTIN.length)) : undefined;
+  const handed = (tools: readonly CompiledTool[]): readonly CompiledTool[] | undefined => {
+    const reach = reachOf(entry, path, { ...options, needsFiles: group?.needsFiles === true });
+    if (reach === undefined) return undefined;
+    loading.reaches.push(reach);
+    return withReach(tools, reach);
+  };
   try {
     if (!module.startsWith(BUILTIN)) {
-      const { tools, digest } = await loadToolModule(module, folder, place, declared.quoted(at, module));
-      digests[module] = digest;
-      return { locked: false, tools };
+      const loaded = await loadToolModule(module, folder, place, declared.quoted(at, module));
+      loading.digests[module] = loaded.digest;
+      notConfigured(entry, path, options);
+      const tools = handed(loaded.tools);
+      return tools && { locked: false, tools };
     }
-    const group = builtins.get(module.slice(BUILTIN.length));
-    if (group !== undefined) return builtin(group);
+    if (group !== undefined) {
+      const specs = configured(group, entry, path, options);
+      const tools = handed(specs.map((spec) => compileTool(spec, module)));
+      return tools && { locked: group.locked, builtin: group.name, tools };
+    }
   } catch (error) {
     problems.take(error);
     return undefined;
@@ -115,6 +145,34 @@ async function moduleGroup(
   return undefined;
 }
 
+/** The tools of a group as the entry sets it up; as they are without one where the settings do not fit, which is told. */
+function configured(group: BuiltinGroup, entry: ModuleTools, path: Path, options: GroupOptions): BuiltinGroup['tools'] {
+  if (group.configured === undefined) notConfigured(entry, path, options, group.name);
+  if (group.configured === undefined || entry.config === undefined) return group.tools;
+  const fits = checkConfig(entry.config, group.configured.schema, {
+    ...options.declared,
+    problems: options.problems,
+    code: 'bundle_invalid',
+    what: `${BUILTIN}${group.name}`,
+    path: [...path, 'config'],
+  });
+  return fits ? group.configured.tools(entry.config) : group.tools;
+}
+
+function notConfigured(
+  { config = {}, module }: ModuleTools,
+  path: Path,
+  { declared, problems }: GroupOptions,
+  group = module,
+): void {
+  if (Object.keys(config).length === 0) return;
+  problems.add('bundle_invalid', {
+    place: declared.place([...path, 'config']),
+    found: `settings for ${group}`,
+    wanted: 'none, because it has none',
+  });
+}
+
 function pythonGroup(
   entry: PythonTools,
   path: Path,
@@ -131,7 +189,8 @@ function pythonGroup(
   const name = PYTHON_NAMES[short] ?? short;
   const group = builtins.get(last) ?? builtins.get(name);
   const place = declared.place(at);
-  if (group !== undefined) {
+  // What reaches files or programs is named as what it is, or not at all.
+  if (group !== undefined && group.needsFiles !== true) {
     notices.add(place, `the Python group ${last} is mapped to ${BUILTIN}${group.name}`);
     return { ...builtin(group), unavailable: `the built-in group ${group.name} has no tool of this name` };
   }

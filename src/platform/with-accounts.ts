@@ -69,8 +69,7 @@ function needing(tool: Tool, needs: Claim, ports: Ports): Tool {
     return isPromise(held) ? held.then(go) : go(held);
   };
   return {
-    definition,
-    validate: (args) => tool.validate(args),
+    ...tool,
     run: (args, context) => unlessUnmet(context, (given) => tool.run(args, given)),
     ...(tool.probe !== undefined && {
       probe: (key: string, context: ToolContext) => tool.probe?.(key, opened(context, needs, ports)),

@@ -21,9 +21,9 @@ import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 export function aTool(
   name: string,
   run: (args: never, context: ToolContext) => unknown,
-  more: Partial<ToolDefinition> & Pick<Partial<Tool>, 'validate' | 'probe'> = {},
+  more: Partial<ToolDefinition> & Pick<Partial<Tool>, 'validate' | 'probe' | 'judge' | 'preview'> = {},
 ): Tool {
-  const { validate = () => [], probe, ...definition } = more;
+  const { validate = () => [], probe, judge, preview, ...definition } = more;
   const tool = {
     definition: {
       name,
@@ -36,7 +36,12 @@ export function aTool(
     validate,
     run: run,
   };
-  return probe === undefined ? tool : { ...tool, probe };
+  return {
+    ...tool,
+    ...(probe === undefined ? {} : { probe }),
+    ...(judge === undefined ? {} : { judge }),
+    ...(preview === undefined ? {} : { preview }),
+  };
 }
 
 export interface HouseOptions {

@@ -17,6 +17,8 @@ export function aContext(more: Partial<ToolContext> = {}): ToolContext {
     progress: () => undefined,
     readBody: () => undefined,
     conversation: emptyConversation('c1', 'main'),
+    fetch: () => Promise.reject(new Error('no network')),
+    secrets: {},
     ...more,
   };
 }

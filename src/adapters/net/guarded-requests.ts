@@ -17,7 +17,7 @@ export interface GuardedRequest {
 export interface GuardedReply {
   readonly status: number;
   readonly statusText: string;
-  readonly headers: { get(name: string): string | null };
+  readonly headers: { get(name: string): string | null } & Iterable<[string, string]>;
   readonly bytes: Uint8Array;
   /** Where it came from in the end. */
   readonly url: URL;
@@ -50,6 +50,8 @@ type Lookup = (
 export interface GuardOptions {
   /** Hosts, with or without a port, that may have private addresses. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** The only hosts that are asked, with or without a port; `*.example.com` stands for every name under it. */
+  readonly onlyHosts?: readonly string[] | undefined;
   readonly lookup?: Lookup;
 }
 
@@ -62,7 +64,12 @@ const MOST_HOPS = 5;
  * was looked at, so that a name cannot mean something else a moment later. Redirects are followed for reading only, and
  * each place is looked at as the first one was; another host never sees the secrets of the first.
  */
-export function createGuardedRequests({ allowHosts = [], lookup = systemLookup }: GuardOptions = {}): GuardedRequests {
+export function createGuardedRequests({
+  allowHosts = [],
+  onlyHosts,
+  lookup = systemLookup,
+}: GuardOptions = {}): GuardedRequests {
+  const only = onlyHosts?.map((host) => host.toLowerCase());
   const allowed = new Set(allowHosts.map((host) => host.toLowerCase()));
   const isAllowed = ({ hostname, host }: { readonly hostname: string; readonly host?: string }): boolean =>
     allowed.has(hostname) || (host !== undefined && allowed.has(host));
@@ -99,6 +106,9 @@ export function createGuardedRequests({ allowHosts = [], lookup = systemLookup }
 
   function check(url: URL): void {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new GuardRefusal(`${url.protocol} is not asked`);
+    if (only?.some((host) => isHost(url, host)) === false) {
+      throw new GuardRefusal(`${url.host} is not among the hosts that are asked`);
+    }
     if (isAllowed(url)) return;
     const address = literalAddress(url.hostname);
     if (address !== undefined && !isPublicAddress(address))
@@ -150,6 +160,13 @@ export function createGuardedRequests({ allowHosts = [], lookup = systemLookup }
       throw error instanceof Error && error.cause instanceof GuardRefusal ? error.cause : error;
     }
   }
+}
+
+/** Whether a URL is of a host as an operator writes it. */
+function isHost({ hostname, host }: URL, written: string): boolean {
+  if (!written.startsWith('*.')) return written === hostname || written === host;
+  const under = written.slice(1);
+  return hostname.endsWith(under) || host.endsWith(under);
 }
 
 async function readReply(reply: Response, url: URL, most: number): Promise<GuardedReply> {

@@ -1,4 +1,5 @@
 import { isPromise } from '../../base/promise.ts';
+import { withoutSecrets } from '../../base/secrets.ts';
 import { shortDigest } from '../../base/digest.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { OpenApiService, ServiceAuth } from '../../domain/service.ts';
@@ -104,11 +105,4 @@ function fixedHeaders(auth: ServiceAuth | undefined): Record<string, string> {
 function secretsOf(auth: ServiceAuth | undefined): readonly string[] {
   if (auth?.type === 'bearer') return [auth.token];
   return auth?.type === 'basic' ? [auth.password] : [];
-}
-
-/** Servers repeat what they were sent. */
-export function withoutSecrets(values: readonly string[]): (text: string) => string {
-  const bare = values.flatMap((one) => [one, one.replace(/^(Bearer|Basic) /, '')]);
-  const secrets = [...new Set(bare)].filter((one) => one.length >= 4).sort((left, right) => right.length - left.length);
-  return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
 }

@@ -61,6 +61,10 @@ export const openRequest = z
     name: z.string().optional(),
     arguments: json.optional().meta({ description: 'Exactly what would run.' }),
     inputSchema: json.optional().meta({ description: 'JSON Schema of the arguments, which an `edit` has to fit.' }),
+    preview: z
+      .array(part)
+      .optional()
+      .meta({ description: 'What the tool shows of what would happen, such as a diff.' }),
     plan: z.array(z.object({ title: z.string(), detail: z.string().optional() })).optional(),
     choices: z.array(z.string()).optional(),
     consent: z

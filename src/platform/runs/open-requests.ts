@@ -66,7 +66,7 @@ function openRequest(
   request: HeldRequest,
   found: FoundRequest | undefined,
 ): OpenRequest {
-  const { kind, question, action, arguments: given, choices, consent, deadline, gate, allowance } = request;
+  const { kind, question, action, arguments: given, preview, choices, consent, deadline, gate, allowance } = request;
   const entry = found?.entry;
   const name = entry?.role === 'action' ? entry.data.name : undefined;
   const tool = agent.tools.find((one) => one.name === name);
@@ -82,6 +82,7 @@ function openRequest(
     ...(name !== undefined && { name }),
     ...(given !== undefined && { arguments: given }),
     ...(kind === 'action' && tool !== undefined && { inputSchema: tool.inputSchema }),
+    ...(preview !== undefined && { preview }),
     ...(entry?.role === 'plan' && { plan: entry.data.steps }),
     ...(choices !== undefined && { choices }),
     ...(consent !== undefined && { consent }),

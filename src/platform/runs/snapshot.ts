@@ -1,5 +1,6 @@
 import type { Json } from '../../base/json.ts';
 import type { StandingScope } from '../../domain/allowance.ts';
+import type { Part } from '../../domain/content.ts';
 import type { RunLimits } from '../../domain/run.ts';
 import type { RunStatus, StatusKind, StopKind } from '../../domain/status.ts';
 import type { Usage } from '../../domain/usage.ts';
@@ -26,6 +27,8 @@ export interface OpenRequest {
   readonly arguments?: Json;
   /** JSON Schema that the tool's arguments fit: what an edit has to fit, too. */
   readonly inputSchema?: Json;
+  /** What the tool shows of what would happen, such as a diff. */
+  readonly preview?: readonly Part[];
   /** The steps of a plan. */
   readonly plan?: readonly { readonly title: string; readonly detail?: string | undefined }[];
   readonly choices?: readonly string[];
