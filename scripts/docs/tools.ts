@@ -20,13 +20,12 @@ function renderGroup({ name, locked, tools, configured }: BuiltinGroup): string 
 
 function renderSettings(schema: z.ZodObject): string {
   const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonObject; // an object's schema
-  const rows = rowsOf(shape);
-  const rendered = rows.map(([name, type, _, about], index) => {
-    const { fallback, otherwise } = schema.shape[Object.keys(schema.shape)[index] ?? '']?.meta?.() ?? {};
-    const standard = fallback === undefined ? (typeof otherwise === 'string' ? otherwise : '') : code(String(fallback));
-    return [name ?? '', type ?? '', standard, about ?? ''];
+  const properties = isObject(shape['properties']) ? Object.values<unknown>(shape['properties']) : [];
+  const rows = rowsOf(shape).map(([name = '', type = '', , about = ''], index) => {
+    const { fallback, otherwise } = properties[index] as JsonObject; // what `key()` notes beside each schema
+    return [name, type, fallback === undefined ? String(otherwise ?? '') : code(JSON.stringify(fallback)), about];
   });
-  return `Settings, under \`config\` of its entry:\n\n${table(['Key', 'Type', 'Default', 'Meaning'], rendered)}`;
+  return `Settings, under \`config\` of its entry:\n\n${table(['Key', 'Type', 'Default', 'Meaning'], rows)}`;
 }
 
 function count(tools: number): string {

@@ -3,7 +3,7 @@ import type { JsonObject, Json } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { Part } from '../domain/content.ts';
 import type { Tool, ToolContext } from '../kernel/ports.ts';
-import { deny, type Judgement, type Questions } from '../kernel/verdict.ts';
+import { deny, type Deny, type Hold, type Judgement, type Questions } from '../kernel/verdict.ts';
 import { toolContext } from './tool-context.ts';
 import type { Work } from './work.ts';
 
@@ -17,11 +17,10 @@ const MOST_MS = 10_000;
  * allow here, too. A tool that throws, hangs or says something else is a deny, as a gate is.
  */
 export function withOwnWord(work: Work, action: string, tool: Tool, judged: Judged): MaybePromise<Judged> {
-  const { judge } = tool;
-  if (judge === undefined || judged.outcome === 'deny') return judged;
+  if (tool.judge === undefined || judged.outcome === 'deny') return judged;
   const gate = tool.definition.name;
-  const asked = asking(work, action, (context) => judge(judged.payload.arguments as JsonObject, context)); // validated
-  const add = (said: Said<Awaited<ReturnType<typeof judge>>>): Judged => {
+  const asked = asking(work, action, (context) => tool.judge?.(judged.payload.arguments as JsonObject, context)); // validated
+  const add = (said: Said<Deny | Hold | undefined>): Judged => {
     if (said.ok && said.value === undefined) return judged;
     const own = said.ok ? said.value : undefined;
     if (own?.verdict === 'hold' && typeof own.question === 'string') {
@@ -48,9 +47,8 @@ export function withOwnWord(work: Work, action: string, tool: Tool, judged: Judg
 
 /** What the tool shows a person who is asked. Nothing, where it cannot: the arguments are shown in any case. */
 export function previewOf(work: Work, action: string, tool: Tool, args: Json): MaybePromise<readonly Part[]> {
-  const { preview } = tool;
-  if (preview === undefined) return [];
-  const shown = asking(work, action, (context) => preview(args as JsonObject, context)); // validated
+  if (tool.preview === undefined) return [];
+  const shown = asking(work, action, (context) => tool.preview?.(args as JsonObject, context) ?? []); // validated
   return isPromise(shown) ? shown.then((said) => (said.ok ? said.value : [])) : shown.ok ? shown.value : [];
 }
 

@@ -27,14 +27,14 @@ export function createRootedFiles({
 }: RootedFilesOptions): RootedFiles {
   // The system's own realpath: it gives names in the case in which they are kept.
   const root = realpathSync.native(given);
-  const { isHidden, isProtected } = hiddenPaths(ignore);
+  const hidden = hiddenPaths(ignore);
 
   const keptAway = (named: string): FileRefusal =>
     new FileRefusal('hidden', `${shown(named)} is kept away from tools here.`);
 
   /** Hidden by the name that was given or by the one that it leads to. */
   function lookedAt(target: string, named: string): void {
-    if (isHidden(fromRoot(root, target))) throw keptAway(named);
+    if (hidden.isHidden(fromRoot(root, target))) throw keptAway(named);
   }
 
   async function existing(named: string): Promise<string | undefined> {
@@ -54,7 +54,7 @@ export function createRootedFiles({
   function writable(target: string, named: string): void {
     if (isReadOnly) throw new FileRefusal('read_only', 'Nothing may be written in this folder.');
     if (target === root) throw new FileRefusal('not_a_file', `${shown(named)} is the folder itself.`);
-    if (isProtected(fromRoot(root, target))) {
+    if (hidden.isProtected(fromRoot(root, target))) {
       throw new FileRefusal('hidden', `${shown(named)} may be read and not written.`);
     }
   }
@@ -98,7 +98,7 @@ export function createRootedFiles({
     root,
     isReadOnly,
     mostBytes,
-    isHidden: (named) => named.split('/').some((one) => TEMPORARY.test(one)) || isHidden(named),
+    isHidden: (named) => named.split('/').some((one) => TEMPORARY.test(one)) || hidden.isHidden(named),
     async stat(named) {
       const real = await existing(named);
       return real === undefined ? undefined : statOf(real, named);
@@ -137,7 +137,7 @@ export function createRootedFiles({
       if (real === undefined && (await isLink(target))) throw outside(named);
       if (real !== undefined) writable(real, named);
       const file = real ?? target;
-      if (real !== undefined && !(await stat(real)).isFile()) {
+      if (real !== undefined && (await statOf(real, named)).kind !== 'file') {
         throw new FileRefusal('not_a_file', `${shown(named)} is not a file.`);
       }
       const parent = real === undefined ? await folderFor(target, named) : path.dirname(real);
