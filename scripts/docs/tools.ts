@@ -23,7 +23,9 @@ function renderSettings(schema: z.ZodObject): string {
   const properties = isObject(shape['properties']) ? Object.values<unknown>(shape['properties']) : [];
   const rows = rowsOf(shape).map(([name = '', type = '', , about = ''], index) => {
     const { fallback, otherwise } = properties[index] as JsonObject; // what `key()` notes beside each schema
-    return [name, type, fallback === undefined ? String(otherwise ?? '') : code(JSON.stringify(fallback)), about];
+    const standard =
+      fallback !== undefined ? code(JSON.stringify(fallback)) : typeof otherwise === 'string' ? otherwise : '';
+    return [name, type, standard, about];
   });
   return `Settings, under \`config\` of its entry:\n\n${table(['Key', 'Type', 'Default', 'Meaning'], rows)}`;
 }

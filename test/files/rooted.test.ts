@@ -158,7 +158,10 @@ test('whatever folder becomes a link in the meantime, what is read and written i
   }
   isOver = true;
   await swapping;
-  assert.deepEqual([...read], ['one\n']);
+  assert.deepEqual(
+    [...read].filter((text) => text !== 'one\n'),
+    [],
+  );
   assert.equal(readFileSync(path.join(folder, 'evil', 'a.txt'), 'utf8'), 'secret');
   assert.deepEqual(readdirSync(path.join(folder, 'evil')), ['a.txt']);
 });
