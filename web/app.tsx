@@ -2,7 +2,7 @@ import { CSPProvider } from '@base-ui/react/csp-provider';
 import { Tooltip } from '@base-ui/react/tooltip';
 import { Menu as MenuIcon } from 'lucide-react';
 import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
-import { Route, Switch } from 'wouter';
+import { Link, Route, Switch } from 'wouter';
 import { currentKey, onKeyChanged } from './api/key.ts';
 import { ApiError } from './api/http.ts';
 import { ChatPage } from './chat/chat-page.tsx';
@@ -87,7 +87,14 @@ function Frame() {
               <Access />
             </Route>
             <Route>
-              <Notice title="There is nothing here">
+              <Notice
+                title="There is nothing here"
+                action={
+                  <Link className="button" href="/">
+                    Begin a conversation
+                  </Link>
+                }
+              >
                 <p>The address leads nowhere.</p>
               </Notice>
             </Route>

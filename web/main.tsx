@@ -8,6 +8,10 @@ import './styles/base.css';
 import './styles/controls.css';
 import './styles/shell.css';
 import './styles/chat.css';
+import './styles/turn.css';
+import './styles/approval.css';
+import './styles/composer.css';
+import './styles/new-chat.css';
 import './styles/markdown.css';
 
 const place = document.getElementById('page');

@@ -1,10 +1,12 @@
 import type {
+  Account,
   Agent,
   Answered,
   Capabilities,
   ChangeSelection,
   ConsequenceReply,
   LogPage,
+  Me,
   Prompt,
   RunAnswer,
   RunList,
@@ -34,8 +36,9 @@ const mutation = (body: unknown = {}) => ({ method: 'POST', body, key: newKey() 
 
 /** Every request that the page makes, by what it is for. */
 export const api = {
+  me: () => call<Me>('/me'),
   agents: async () => (await call<{ agents: readonly Agent[] }>('/agents')).agents,
-  runs: (query: { q?: string; archived?: string; status?: string; cursor?: string; limit?: number }) =>
+  runs: (query: { q?: string; label?: string; archived?: string; status?: string; cursor?: string; limit?: number }) =>
     call<RunList>('/runs', { query }),
   run: async (id: string) => call<Snapshot>(runPath(id)),
   start: (agent: string | undefined, { text, attachments, key }: Spoken) =>
@@ -45,8 +48,8 @@ export const api = {
   answer: (id: string, answers: readonly RunAnswer[]) => call<Answered>(runPath(id, '/answers'), mutation(answers)),
   stop: (id: string) => call<Snapshot>(runPath(id, '/stop'), mutation()),
   resume: (id: string) => call<Snapshot>(runPath(id, '/resume'), mutation()),
-  fork: (id: string, at: string | undefined) =>
-    call<Snapshot>(runPath(id, '/fork'), mutation(at === undefined ? {} : { at })),
+  fork: (id: string, fork: { at?: string; content?: string; metadata?: Readonly<Record<string, string>> }) =>
+    call<Snapshot>(runPath(id, '/fork'), mutation(fork)),
   archive: (id: string, archived: boolean) => call<Snapshot>(runPath(id, '/archive'), mutation({ archived })),
   rename: (id: string, title: string) =>
     call<Snapshot>(runPath(id), { method: 'PATCH', body: { title }, key: newKey() }),
@@ -58,7 +61,15 @@ export const api = {
     call<Capabilities>(`/agents/${encodeURIComponent(agent)}/capabilities`, { query: { conversation } }),
   consequence: (agent: string, body: ChangeSelection) =>
     call<ConsequenceReply>(`/agents/${encodeURIComponent(agent)}/consequence`, { method: 'POST', body }),
-  changeSelection: (agent: string, body: ChangeSelection) =>
-    call<SelectionReply>(`/agents/${encodeURIComponent(agent)}/selection`, { method: 'PATCH', body, key: newKey() }),
+  /** `keepalive`: it is sent also when the page goes away meanwhile. */
+  changeSelection: (agent: string, body: ChangeSelection, keepalive = false) =>
+    call<SelectionReply>(`/agents/${encodeURIComponent(agent)}/selection`, { method: 'PATCH', body, keepalive }),
+  accounts: async () => (await call<{ accounts: readonly Account[] }>('/accounts')).accounts,
+  connect: (provider: string, claims: readonly string[] | undefined) =>
+    call<{ authorizationUrl: string; expiresAt: string }>(`/accounts/${encodeURIComponent(provider)}/connect`, {
+      method: 'POST',
+      body: claims === undefined ? {} : { claims },
+    }),
+  disconnect: (provider: string) => call<undefined>(`/accounts/${encodeURIComponent(provider)}`, { method: 'DELETE' }),
   usage: async (by: UsageKey) => (await call<{ rows: readonly UsageRow[] }>('/usage', { query: { by } })).rows,
 };

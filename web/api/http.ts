@@ -23,11 +23,13 @@ export interface RequestOptions {
   /** Makes a mutation safe to send twice. */
   readonly key?: string;
   readonly signal?: AbortSignal | undefined;
+  /** It is sent also when the page goes away meanwhile. */
+  readonly keepalive?: boolean;
 }
 
 /** Sends a request and gives the response. Throws `ApiError` for anything but success. */
 export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
-  const { method = 'GET', query = {}, body, key, signal } = options;
+  const { method = 'GET', query = {}, body, key, signal, keepalive = false } = options;
   const url = new URL(`/api/v1${path}`, location.origin);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
   const headers = new Headers({ accept: 'application/json' });
@@ -37,7 +39,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
   if (key !== undefined) headers.set('idempotency-key', key);
   let response: Response;
   try {
-    const request: RequestInit = { method, headers, signal: signal ?? null };
+    const request: RequestInit = { method, headers, signal: signal ?? null, keepalive };
     if (body !== undefined) request.body = JSON.stringify(body);
     response = await fetch(url, request);
   } catch (cause) {

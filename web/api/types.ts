@@ -1,7 +1,9 @@
 import type { z } from 'zod';
 import type {
+  account,
   agentList,
   answer,
+  caller,
   capabilities,
   changeSelection,
   consequence,
@@ -24,6 +26,8 @@ import type {
 export type { ActionData, CallAttempt, CallData, WireEntry } from '../../src/http/wire.ts';
 export type Json = unknown;
 export type Agent = Wire<typeof agentList>['agents'][number];
+export type Account = Wire<typeof account>;
+export type Me = Wire<typeof caller>;
 export type Answered = WireAnswered;
 export type RunAnswer = z.input<typeof answer>;
 export type Frame = WireFrame;

@@ -3,6 +3,8 @@ import { Check, ChevronRight, CircleSlash, Clock3, HelpCircle, LoaderCircle, X }
 import type { ActionData } from '../api/types.ts';
 import { duration } from '../clock.ts';
 import { JsonView, jsonInWords } from '../ui/json-view.tsx';
+import { ResultPart } from './result-part.tsx';
+import { WhatRuns } from './what-runs.tsx';
 
 export interface ActionCardProps {
   readonly data: ActionData;
@@ -27,7 +29,7 @@ export function ActionCard({ data, progress }: ActionCardProps) {
       </Collapsible.Trigger>
       <Collapsible.Panel className="action-body">
         <Part title={askedFor === undefined ? 'Arguments' : `Arguments, changed by ${revisedBy ?? 'a gate'}`}>
-          <JsonView value={given} />
+          <WhatRuns given={given} />
         </Part>
         {askedFor === undefined ? null : (
           <Part title="The model asked for">
@@ -39,15 +41,9 @@ export function ActionCard({ data, progress }: ActionCardProps) {
             {observation.error === undefined ? (
               <>
                 {observation.value === undefined ? null : <JsonView value={observation.value} />}
-                {observation.content?.map((part, index) =>
-                  part.type === 'text' ? (
-                    <pre key={index} className="plain-output" tabIndex={0}>
-                      {part.text}
-                    </pre>
-                  ) : (
-                    <p key={index}>{part.type}</p>
-                  ),
-                )}
+                {observation.content?.map((part, index) => (
+                  <ResultPart key={index} part={part} />
+                ))}
               </>
             ) : (
               <p>{observation.error.message}</p>

@@ -3,9 +3,11 @@ import { lazy, Suspense, useState } from 'react';
 import type { Json, OpenRequest, RunAnswer } from '../api/types.ts';
 import { ApiError } from '../api/http.ts';
 import { ago } from '../clock.ts';
+import { useMayApprove } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
-import { JsonView } from '../ui/json-view.tsx';
 import { PlanPanel } from './plan-panel.tsx';
+import { RefusalForm } from './refusal-form.tsx';
+import { WhatRuns } from './what-runs.tsx';
 
 const ArgumentsEditor = lazy(async () => ({ default: (await import('./arguments-editor.tsx')).ArgumentsEditor }));
 
@@ -17,24 +19,11 @@ export interface ApprovalCardProps {
 
 /** Exactly what will happen, and the person's word on it. Nothing is preselected: no answer is never consent. */
 export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
-  const {
-    id,
-    digest,
-    run,
-    kind,
-    name,
-    question,
-    arguments: given,
-    plan,
-    decisions,
-    gate,
-    expiresAt,
-    agentPath,
-  } = request;
+  const { id, digest, run, kind, name, question, arguments: given, inputSchema, plan, decisions } = request;
   const [mode, setMode] = useState<'look' | 'reject' | 'edit'>('look');
-  const [note, setNote] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
+  const mayApprove = useMayApprove();
   const answer = (rest: Pick<RunAnswer, 'decision'> & Partial<RunAnswer>): void => {
     setBusy(true);
     setProblem(undefined);
@@ -46,31 +35,34 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
         setBusy(false);
       });
   };
+  const back = (): void => {
+    setMode('look');
+  };
   return (
     <section className="approval" aria-labelledby={`ask-${id}`}>
       <header>
         <ShieldQuestion size={18} aria-hidden />
-        <h3 id={`ask-${id}`}>{kind === 'plan' ? 'May it follow this plan?' : `May ${name ?? 'this'} run?`}</h3>
-        <small>
-          {agentPath.includes('/') ? `${agentPath} · ` : ''}
-          {expiresAt === undefined ? (gate ?? '') : `lapses ${ago(expiresAt)}`}
-        </small>
+        <h3 id={`ask-${id}`}>
+          {kind === 'plan' ? (
+            'May it follow this plan?'
+          ) : (
+            <>
+              May <code>{name ?? 'this'}</code> run?
+            </>
+          )}
+        </h3>
+        <AskedBy request={request} />
       </header>
       {isOwnWords(question, name) ? <p className="approval-question">{question}</p> : null}
       {plan === undefined ? null : <PlanPanel title="" steps={plan} source="" />}
-      {given === undefined || mode === 'edit' ? null : (
-        <div className="approval-what">
-          <JsonView value={given} />
-        </div>
-      )}
+      {given === undefined || mode === 'edit' ? null : <WhatRuns given={given} />}
       {mode === 'edit' ? (
         <Suspense fallback={<p className="remark">Loading the form…</p>}>
           <ArgumentsEditor
             value={given ?? {}}
+            schema={inputSchema}
             isBusy={isBusy}
-            onCancel={() => {
-              setMode('look');
-            }}
+            onCancel={back}
             onSubmit={(changed: Json) => {
               answer({ decision: 'edit', arguments: changed });
             }}
@@ -78,40 +70,14 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
         </Suspense>
       ) : null}
       {mode === 'reject' ? (
-        <form
-          className="approval-reject"
-          onKeyDown={(event) => {
-            if (event.key === 'Escape') setMode('look');
+        <RefusalForm
+          id={id}
+          isBusy={isBusy}
+          onCancel={back}
+          onSubmit={(note) => {
+            answer({ decision: 'reject', ...(note === '' ? {} : { note }) });
           }}
-          onSubmit={(event) => {
-            event.preventDefault();
-            answer({ decision: 'reject', ...(note.trim() === '' ? {} : { note: note.trim() }) });
-          }}
-        >
-          <label htmlFor={`why-${id}`}>Why not? The agent reads it. You may leave it empty.</label>
-          <textarea
-            id={`why-${id}`}
-            rows={2}
-            autoFocus
-            value={note}
-            onChange={(event) => {
-              setNote(event.target.value);
-            }}
-          />
-          <div className="approval-buttons">
-            <Button type="submit" look="danger" disabled={isBusy}>
-              Refuse
-            </Button>
-            <Button
-              look="quiet"
-              onClick={() => {
-                setMode('look');
-              }}
-            >
-              Back
-            </Button>
-          </div>
-        </form>
+        />
       ) : null}
       {problem === undefined ? null : (
         <p className="field-problem" role="alert">
@@ -123,7 +89,8 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
           {decisions.includes('allow') ? (
             <Button
               look="solid"
-              disabled={isBusy}
+              disabled={isBusy || !mayApprove}
+              aria-describedby={mayApprove ? undefined : `may-${id}`}
               onClick={() => {
                 answer({ decision: 'allow' });
               }}
@@ -133,7 +100,7 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
           ) : null}
           {decisions.includes('edit') ? (
             <Button
-              disabled={isBusy}
+              disabled={isBusy || !mayApprove}
               onClick={() => {
                 setMode('edit');
               }}
@@ -151,8 +118,24 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
           </Button>
         </div>
       ) : null}
+      {mayApprove ? null : (
+        <p id={`may-${id}`} className="approval-may">
+          {ONLY_REFUSE}
+        </p>
+      )}
     </section>
   );
+}
+
+const ONLY_REFUSE = 'Your key may refuse and not allow. Somebody whose key has the scope “approve” can.';
+
+/** Which agent asks, where it is not the one people talk to, and until when. The gate that held it is a detail. */
+function AskedBy({ request: { agentPath, expiresAt, gate } }: { readonly request: OpenRequest }) {
+  const words = [
+    ...(agentPath.includes('/') ? [`asked by ${agentPath.split('/').at(-1) ?? agentPath}`] : []),
+    ...(expiresAt === undefined ? [] : [`lapses ${ago(expiresAt)}`]),
+  ];
+  return words.length === 0 ? null : <small title={gate}>{words.join(' · ')}</small>;
 }
 
 /** A gate that only asks whether the tool may run says nothing that the card does not. */
@@ -161,7 +144,6 @@ function isOwnWords(question: string, name: string | undefined): boolean {
 }
 
 function problemInWords(error: unknown): string {
-  if (error instanceof ApiError && error.code === 'insufficient_scope')
-    return 'Your key may refuse and not allow. Somebody whose key has the scope “approve” can.';
+  if (error instanceof ApiError && error.code === 'insufficient_scope') return ONLY_REFUSE;
   return error instanceof Error ? error.message : 'The answer was not taken.';
 }

@@ -1,120 +1,138 @@
-import { useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Json } from '../api/types.ts';
 import { readJson } from '../json.ts';
+import { problemsOf } from '../state/schema.ts';
 import { Button } from '../ui/button.tsx';
+import { Field, FormContext, shown } from './arguments-form.tsx';
+import '../styles/arguments.css';
 
 export interface ArgumentsEditorProps {
   readonly value: Json;
+  /** JSON Schema that the tool declares. */
+  readonly schema: Json;
   readonly isBusy: boolean;
   readonly onSubmit: (value: Json) => void;
   readonly onCancel: () => void;
 }
 
-/** The arguments as fields where they are flat, as JSON where they are not. The server checks them against the tool. */
-export function ArgumentsEditor({ value, isBusy, onSubmit, onCancel }: ArgumentsEditorProps) {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2));
-  const [fields, setFields] = useState<Readonly<Record<string, string>>>(() =>
-    isObject ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shown(item as Json)])) : {},
+/** The arguments, field by field as the tool's schema has them, or as JSON. What does not fit is said before it is sent. */
+export function ArgumentsEditor({ value, schema, isBusy, onSubmit, onCancel }: ArgumentsEditorProps) {
+  const [edited, setEdited] = useState(value);
+  const [broken, setBroken] = useState<ReadonlySet<string>>(new Set());
+  const [text, setText] = useState<string>();
+  const [isTried, setTried] = useState(false);
+  const problems = useMemo(
+    () => (isTried ? problemsOf(schema, edited) : new Map<string, string>()),
+    [isTried, schema, edited],
   );
-  const [problem, setProblem] = useState<string>();
+  const context = useMemo(
+    () => ({
+      root: schema,
+      problems,
+      onBroken: (place: string, isBroken: boolean) => {
+        setBroken((known) => {
+          const next = new Set(known);
+          if (isBroken) next.add(place);
+          else next.delete(place);
+          return next;
+        });
+      },
+    }),
+    [schema, problems],
+  );
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    form.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
+  }, []);
+  const isText = text !== undefined;
   const submit = (): void => {
-    try {
-      if (!isObject) {
-        onSubmit(readJson(text));
-        return;
-      }
-      onSubmit(
-        Object.fromEntries(
-          Object.entries(fields).map(([name, given]) => [
-            name,
-            read(name, given, (value as Record<string, Json>)[name]),
-          ]),
-        ),
-      );
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : 'This is not JSON.');
-    }
+    setTried(true);
+    if (broken.size === 0 && problemsOf(schema, edited).size === 0) onSubmit(edited);
   };
   return (
     <form
       className="arguments-editor"
+      noValidate
+      ref={form}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onCancel();
+      }}
       onSubmit={(event) => {
         event.preventDefault();
         submit();
       }}
     >
-      {isObject ? (
-        Object.entries(fields).map(([name, given], place) => (
-          <label key={name}>
-            <span>{name}</span>
-            {given.includes('\n') || given.length > 60 ? (
-              <textarea
-                autoFocus={place === 0}
-                rows={Math.min(12, given.split('\n').length + 1)}
-                value={given}
-                onChange={(event) => {
-                  setFields({ ...fields, [name]: event.target.value });
-                }}
-              />
-            ) : (
-              <input
-                autoFocus={place === 0}
-                value={given}
-                onChange={(event) => {
-                  setFields({ ...fields, [name]: event.target.value });
-                }}
-              />
-            )}
-            {given === shown((value as Record<string, Json>)[name] ?? null) ? null : (
-              <small className="edited-from">was {shown((value as Record<string, Json>)[name] ?? null)}</small>
-            )}
-          </label>
-        ))
-      ) : (
-        <label>
-          <span>Arguments</span>
-          <textarea
-            rows={8}
-            value={text}
-            onChange={(event) => {
-              setText(event.target.value);
+      <FormContext value={context}>
+        {isText ? (
+          <JsonText
+            text={text}
+            onText={(next, read) => {
+              setText(next);
+              context.onBroken('', read === undefined);
+              if (read !== undefined) setEdited(read.value);
             }}
+            problem={broken.has('') ? 'This is not JSON.' : [...problems.values()][0]}
           />
-        </label>
-      )}
-      {problem === undefined ? null : (
-        <p className="field-problem" role="alert">
-          {problem}
-        </p>
-      )}
+        ) : (
+          <Field
+            place=""
+            name="Arguments"
+            schema={schema}
+            value={edited}
+            before={value}
+            isNeeded
+            onChange={setEdited}
+          />
+        )}
+      </FormContext>
       <div className="approval-buttons">
-        <Button type="submit" look="solid" disabled={isBusy}>
+        <Button type="submit" look="solid" disabled={isBusy || broken.size > 0}>
           Allow with these
+        </Button>
+        <Button look="quiet" onClick={onCancel}>
+          Back
         </Button>
         <Button
           look="quiet"
+          className="as-json"
+          disabled={broken.size > 0}
           onClick={() => {
-            onCancel();
+            setText(isText ? undefined : shown(edited));
           }}
         >
-          Back
+          {isText ? 'As a form' : 'As JSON'}
         </Button>
       </div>
     </form>
   );
 }
 
-function shown(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
-}
-
-/** What was text stays text; what was something else is read as JSON. */
-function read(name: string, given: string, before: Json): Json {
-  if (typeof before === 'string') return given;
-  try {
-    return readJson(given);
-  } catch {
-    throw new Error(`${name}: ${given} is not ${typeof before === 'number' ? 'a number' : 'JSON'}.`);
-  }
+function JsonText({
+  text,
+  problem,
+  onText,
+}: {
+  readonly text: string;
+  readonly problem: string | undefined;
+  readonly onText: (text: string, read: { readonly value: Json } | undefined) => void;
+}) {
+  return (
+    <label className="form-field">
+      <span className="form-label">Arguments</span>
+      <textarea
+        className="field"
+        rows={Math.min(16, text.split('\n').length + 1)}
+        value={text}
+        onChange={(event) => {
+          const next = event.target.value;
+          try {
+            onText(next, { value: readJson(next) });
+          } catch {
+            onText(next, undefined);
+          }
+        }}
+      />
+      {problem === undefined ? null : <small className="field-problem">{problem}</small>}
+    </label>
+  );
 }

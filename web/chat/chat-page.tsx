@@ -2,18 +2,21 @@ import { Activity, WifiOff } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link as PageLink, useLocation } from 'wouter';
 import { api } from '../api/calls.ts';
-import type { RunAnswer } from '../api/types.ts';
-import { newKey } from '../ids.ts';
+import type { RunAnswer, WireEntry } from '../api/types.ts';
 import { runsChanged, useSnapshot } from '../state/queries.ts';
+import { useChoices } from '../state/use-choices.ts';
 import { useRun } from '../state/use-run.ts';
+import { versionLabels } from '../state/version-labels.ts';
+import { useVersions } from '../state/versions.ts';
 import type { Link, RunView } from '../state/run-link.ts';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { StatusDot, statusInWords } from '../ui/status-dot.tsx';
-import { ApprovalCard } from './approval-card.tsx';
+import { ConversationMenu } from './conversation-menu.tsx';
 import { Composer, type ComposerProps } from './composer.tsx';
-import { PlusMenu } from './plus-menu.tsx';
-import { QuestionCard } from './question-card.tsx';
 import { Exchanges } from './exchanges.tsx';
+import { OpenRequests } from './open-requests.tsx';
+import { PlusMenu } from './plus-menu.tsx';
+import { settled } from './settled.ts';
 
 /** One conversation, live. */
 export function ChatPage({ id }: { readonly id: string }) {
@@ -21,7 +24,14 @@ export function ChatPage({ id }: { readonly id: string }) {
   const { link } = view;
   if (link.state === 'refused' && link.error.status === 404)
     return (
-      <Notice title="There is no such conversation">
+      <Notice
+        title="There is no such conversation"
+        action={
+          <PageLink className="button" href="/">
+            Begin a new one
+          </PageLink>
+        }
+      >
         <p>It was removed, or it belongs to somebody else.</p>
       </Notice>
     );
@@ -32,7 +42,10 @@ export function ChatPage({ id }: { readonly id: string }) {
 function Conversation({ id, view: { run, link } }: { readonly id: string; readonly view: RunView }) {
   const [, go] = useLocation();
   const snapshot = useSnapshot(id);
+  const versions = useVersions(snapshot.data);
   const [problem, setProblem] = useState<unknown>();
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const choosing = useChoices(snapshot.data?.agent, id, isMenuOpen);
   const { status } = run;
   const isWorking = status?.statusKind === 'working' || status?.statusKind === 'waiting_for_work';
   const requests = status?.requests ?? [];
@@ -50,38 +63,46 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
   }, []);
   const send = useCallback<ComposerProps['onSend']>(
     async (message, mode) => {
+      await settled(choosing, setMenuOpen);
       // Said while a person is asked, words take the place of the answer: they answer a question, and set actions aside.
       await api.say(id, isAsked ? 'steer' : isQuestioned ? undefined : mode, message);
       runsChanged();
     },
-    [id, isAsked, isQuestioned],
+    [id, isAsked, isQuestioned, choosing],
   );
-  const answer = async (given: RunAnswer): Promise<void> => {
-    await api.answer(id, [given]);
+  const answer = async (given: readonly RunAnswer[]): Promise<void> => {
+    await api.answer(id, given);
     runsChanged();
     // The card goes: whoever uses the keyboard is taken to the next one, or back to the words.
     requestAnimationFrame(() => {
       document.querySelector<HTMLElement>('.approval .button, .composer-text')?.focus();
     });
   };
-  const actions = useMemo(
-    () => ({
+  const labels = snapshot.data?.metadata;
+  const actions = useMemo(() => {
+    const fork = (at: Parameters<typeof api.fork>[1]): void => {
+      attempt(
+        api.fork(id, at).then((forked) => {
+          go(`/r/${forked.id}`);
+        }),
+      );
+    };
+    const version = ({ position }: WireEntry) => versionLabels({ id, metadata: labels ?? {} }, position);
+    return {
       onFork: (entry: string) => {
-        attempt(
-          api.fork(id, entry).then((forked) => {
-            go(`/r/${forked.id}`);
-          }),
-        );
+        fork({ at: entry });
       },
-      onRetry: (text: string) => {
-        attempt(api.say(id, 'followup', { text, key: newKey() }));
+      onRetry: (entry: WireEntry) => {
+        fork({ at: entry.id, metadata: version(entry) });
+      },
+      onEdit: (entry: WireEntry, text: string) => {
+        fork({ at: entry.id, content: text, metadata: version(entry) });
       },
       onResume: () => {
         attempt(api.resume(id));
       },
-    }),
-    [attempt, go, id],
-  );
+    };
+  }, [attempt, go, id, labels]);
   return (
     <section className="chat" aria-label="Conversation">
       <header className="chat-head">
@@ -89,24 +110,19 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
         {snapshot.data === undefined ? null : <span className="chat-agent">{snapshot.data.agent}</span>}
         {status === undefined ? null : (
           <span className="chat-status">
-            <StatusDot status={status.status} kind={status.statusKind} />{' '}
-            {isAsked ? 'Needs approval' : statusInWords(status.status)}
+            <StatusDot status={status.status} kind={status.statusKind} />
+            <span>{isAsked ? 'Needs approval' : statusInWords(status.status)}</span>
           </span>
         )}
         <PageLink className="button" data-look="quiet" href={`/r/${id}/inspect`}>
           <Activity size={16} aria-hidden /> Inspect
         </PageLink>
+        {snapshot.data === undefined ? null : <ConversationMenu run={snapshot.data} entries={run.entries} />}
       </header>
       <LinkBanner link={link} hasEntries={run.entries.length > 0} />
-      <Exchanges run={run} {...actions}>
+      <Exchanges run={run} versions={versions} {...actions}>
         {isWorking && run.drafts.length === 0 ? <Activities text={run.activity} /> : null}
-        {requests.map((request) =>
-          request.kind === 'input' ? (
-            <QuestionCard key={request.id} request={request} onAnswer={answer} />
-          ) : (
-            <ApprovalCard key={request.id} request={request} onAnswer={answer} />
-          ),
-        )}
+        <OpenRequests requests={requests} onAnswer={answer} />
         {problem === undefined ? null : <Failure error={problem} />}
       </Exchanges>
       <Composer
@@ -119,7 +135,7 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
         onStop={() => {
           attempt(api.stop(id));
         }}
-        menu={snapshot.data === undefined ? null : <PlusMenu agent={snapshot.data.agent} conversation={id} />}
+        menu={<PlusMenu choosing={choosing} isOpen={isMenuOpen} onOpen={setMenuOpen} isOwn />}
       />
     </section>
   );

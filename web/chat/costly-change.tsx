@@ -1,13 +1,14 @@
 import { useState } from 'react';
 import type { Decision } from '../api/types.ts';
 import { ago } from '../clock.ts';
-import type { CostlyChange } from '../state/use-choices.ts';
+import { dollars } from '../state/price.ts';
+import type { CostlyChange } from '../state/selection-writer.ts';
 import { Button } from '../ui/button.tsx';
 
 const CHOICES: Readonly<Record<Decision, string>> = {
   accept: 'Now',
   defer_conversation: 'Next conversation',
-  defer_cold: 'When it is free',
+  defer_cold: 'When it costs nothing',
 };
 
 /** What a change costs, before it is made, and when to make it. */
@@ -29,14 +30,14 @@ export function CostlyChangeCard({
   const money = known.length === costs.length ? known.reduce((sum, one) => sum + Number(one), 0) : undefined;
   const warmUntil = reply.parts.flatMap(({ consequence }) => consequence.assumes.warmUntil ?? [])[0];
   return (
-    <section className="costly" role="alertdialog" aria-label="This change costs something">
+    <section className="costly" role="group" aria-label="This change costs something">
       <p>
         This rebuilds <strong>{tokens.toLocaleString()}</strong> cached tokens,{' '}
         {money === undefined ? (
           'at a price that is not known'
         ) : (
           <>
-            about <strong>${money.toFixed(2)}</strong>
+            about <strong>{dollars(money)}</strong>
           </>
         )}
         , in one slower turn.

@@ -4,10 +4,11 @@ import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { turnsOf } from '../state/entries.ts';
 import type { Draft, LiveRun } from '../state/live-run.ts';
 import { IconButton } from '../ui/button.tsx';
-import { TurnView, type TurnActions } from './turn-view.tsx';
+import { TurnView, type TurnActions, type TurnViewProps } from './turn-view.tsx';
 
 export interface ExchangesProps extends TurnActions {
   readonly run: LiveRun;
+  readonly versions: TurnViewProps['versions'];
   /** After the last exchange: approvals, what goes on, what was just sent. */
   readonly children: ReactNode;
 }
@@ -18,7 +19,7 @@ const NO_PROGRESS: Readonly<Record<string, string>> = {};
 const NEAR = 80;
 
 /** The conversation. Only what is in sight is drawn; it stays at the end while one reads there, and nowhere else. */
-export function Exchanges({ run, children, onFork, onRetry, onResume }: ExchangesProps) {
+export function Exchanges({ run, versions, children, onFork, onRetry, onEdit, onResume }: ExchangesProps) {
   const turns = useMemo(() => turnsOf(run.entries), [run.entries]);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
@@ -79,7 +80,9 @@ export function Exchanges({ run, children, onFork, onRetry, onResume }: Exchange
                   drafts={isLast ? run.drafts : NO_DRAFTS}
                   progress={isLast ? run.progress : NO_PROGRESS}
                   onFork={onFork}
+                  versions={versions}
                   onRetry={onRetry}
+                  onEdit={onEdit}
                   onResume={onResume}
                 />
               );

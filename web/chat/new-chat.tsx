@@ -9,7 +9,9 @@ import { runsChanged, useAgents } from '../state/queries.ts';
 import { Failure } from '../ui/notice.tsx';
 import { Composer, type ComposerProps } from './composer.tsx';
 import { FirstSteps } from './first-steps.tsx';
+import { useChoices } from '../state/use-choices.ts';
 import { PlusMenu } from './plus-menu.tsx';
+import { settled } from './settled.ts';
 
 /** The page before there is a conversation: which agent, and the first words. */
 export function NewChat() {
@@ -18,6 +20,16 @@ export function NewChat() {
   const [chosen, setChosen] = useState(search.get('agent') ?? undefined);
   const [problem, setProblem] = useState<unknown>();
   const [, go] = useLocation();
+  const all = agents.data ?? [];
+  const agent = all.find((one) => one.name === chosen) ?? all.find((one) => one.isDefault) ?? all[0];
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const choosing = useChoices(agent?.name, undefined, isMenuOpen);
+  const begin: ComposerProps['onSend'] = async (message) => {
+    await settled(choosing, setMenuOpen);
+    const run = await api.start(agent?.name, message);
+    runsChanged();
+    go(`/r/${run.id}`);
+  };
   if (agents.isError)
     return (
       <Failure
@@ -27,13 +39,6 @@ export function NewChat() {
         }}
       />
     );
-  const all = agents.data ?? [];
-  const agent = all.find((one) => one.name === chosen) ?? all.find((one) => one.isDefault) ?? all[0];
-  const begin: ComposerProps['onSend'] = async (message) => {
-    const run = await api.start(agent?.name, message);
-    runsChanged();
-    go(`/r/${run.id}`);
-  };
   return (
     <section className="new-chat" aria-label="New conversation">
       <div className="new-chat-middle">
@@ -48,7 +53,9 @@ export function NewChat() {
           onSend={begin}
           menu={
             <>
-              {agent === undefined ? null : <PlusMenu agent={agent.name} conversation={undefined} />}
+              {agent === undefined ? null : (
+                <PlusMenu choosing={choosing} isOpen={isMenuOpen} onOpen={setMenuOpen} isOwn={false} />
+              )}
               {all.length < 2 || agent === undefined ? null : (
                 <AgentChoice agents={all} value={agent.name} onChange={setChosen} />
               )}

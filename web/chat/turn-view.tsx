@@ -1,18 +1,24 @@
 import { GitFork, RotateCcw } from 'lucide-react';
-import { memo } from 'react';
+import { memo, useMemo } from 'react';
 import type { WireEntry } from '../api/types.ts';
 import { duration } from '../clock.ts';
 import { dataOf, type Turn } from '../state/entries.ts';
+import { numbersOf, sourcesOf } from '../state/sources.ts';
+import type { Versions } from '../state/versions.ts';
 import type { Draft } from '../state/live-run.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
-import { Markdown } from '../ui/markdown.tsx';
+import { Markdown, SourceNumbers } from '../ui/markdown.tsx';
+import { Said } from './said.tsx';
+import { Sources } from './sources.tsx';
 import { FoldedWork, Work } from './work.tsx';
 
 export interface TurnActions {
   /** A new conversation that goes as far as this entry. */
   readonly onFork: (entry: string) => void;
-  readonly onRetry: (text: string) => void;
+  /** The same message again, as another version of it. */
+  readonly onRetry: (entry: WireEntry) => void;
+  readonly onEdit: (entry: WireEntry, text: string) => void;
   readonly onResume: () => void;
 }
 
@@ -21,22 +27,38 @@ export interface TurnViewProps extends TurnActions {
   readonly drafts: readonly Draft[];
   readonly progress: Readonly<Record<string, string>>;
   readonly isLast: boolean;
+  /** By the place of the message that they are versions of. */
+  readonly versions: ReadonlyMap<number, Versions>;
 }
 
 const NOTHING: readonly Draft[] = [];
 
 /** One exchange. Finished ones are drawn once: they get the same props for ever. */
-export const TurnView = memo(function TurnView({ turn, drafts, progress, isLast, ...actions }: TurnViewProps) {
+export const TurnView = memo(function TurnView({
+  turn,
+  drafts,
+  progress,
+  isLast,
+  versions,
+  ...actions
+}: TurnViewProps) {
   const { said, work, answer, end } = turn;
   const text = drafts.find((one) => one.kind === 'text');
   const actionCount = work.filter((one) => one.role === 'action').length;
   const ended = end === undefined ? undefined : dataOf(end, 'end');
+  const isOver = ended !== undefined;
+  const sources = useMemo(() => (isOver ? sourcesOf({ answer, work }) : []), [isOver, answer, work]);
+  const numbers = useMemo(() => numbersOf(sources), [sources]);
+  const opening = turn.number === undefined ? undefined : said[0];
   return (
     <article className="turn" aria-label={`Exchange ${turn.number ?? ''}`}>
       {said.map((entry) => (
-        <div key={entry.id} className="said">
-          <p>{entry.text}</p>
-        </div>
+        <Said
+          key={entry.id}
+          entry={entry}
+          versions={versions.get(entry.position)}
+          onEdit={entry === opening ? actions.onEdit : undefined}
+        />
       ))}
       {ended === undefined ? (
         <Work entries={work} drafts={drafts} progress={progress} />
@@ -47,22 +69,41 @@ export const TurnView = memo(function TurnView({ turn, drafts, progress, isLast,
       )}
       {answer !== undefined ? (
         <div className="answer">
-          <Markdown text={answer.text} />
+          <SourceNumbers value={numbers}>
+            <Markdown text={answer.text} />
+          </SourceNumbers>
         </div>
       ) : text !== undefined && ended === undefined ? (
         <div className="answer" aria-busy>
           <Markdown text={text.text} isStreaming />
         </div>
       ) : null}
+      <Sources sources={sources} />
       {ended === undefined || end === undefined ? null : (
         <footer className="turn-foot">
           {ended.status === 'completed' ? null : (
-            <TurnTrouble end={ended} isLast={isLast} onResume={actions.onResume} />
+            <TurnTrouble
+              end={ended}
+              isLast={isLast}
+              onResume={actions.onResume}
+              onRetry={
+                opening === undefined
+                  ? undefined
+                  : () => {
+                      actions.onRetry(opening);
+                    }
+              }
+            />
           )}
           <div className="turn-tools">
             {answer === undefined ? null : <CopyButton text={answer.text} label="Copy the answer" />}
-            {said[0] === undefined ? null : (
-              <IconButton label="Ask again" onClick={() => actions.onRetry(said.map((one) => one.text).join('\n'))}>
+            {opening === undefined ? null : (
+              <IconButton
+                label="Ask again, as another version"
+                onClick={() => {
+                  actions.onRetry(opening);
+                }}
+              >
                 <RotateCcw size={15} />
               </IconButton>
             )}
@@ -122,10 +163,12 @@ function TurnTrouble({
   end: { status, stop, error },
   isLast,
   onResume,
+  onRetry,
 }: {
   readonly end: Ended;
   readonly isLast: boolean;
   readonly onResume: () => void;
+  readonly onRetry: (() => void) | undefined;
 }) {
   const words =
     status === 'stopped'
@@ -149,6 +192,15 @@ function TurnTrouble({
           }}
         >
           Go on
+        </Button>
+      ) : null}
+      {status === 'error' && isLast && onRetry !== undefined ? (
+        <Button
+          onClick={() => {
+            onRetry();
+          }}
+        >
+          Try again
         </Button>
       ) : null}
     </div>

@@ -1,6 +1,6 @@
 import { Collapsible } from '@base-ui/react/collapsible';
 import { ChevronRight } from 'lucide-react';
-import type { WireEntry } from '../api/types.ts';
+import type { ActionData, WireEntry } from '../api/types.ts';
 import { duration } from '../clock.ts';
 import { dataOf } from '../state/entries.ts';
 import type { Draft } from '../state/live-run.ts';
@@ -28,6 +28,7 @@ export function Work({ entries, drafts, progress }: WorkProps) {
 
 function WorkEntry({ entry, progress }: { readonly entry: WireEntry; readonly progress: string | undefined }) {
   const action = dataOf(entry, 'action');
+  if (action !== undefined && isAsked(action)) return null; // the card that asks shows all of it
   if (action !== undefined) return <ActionCard data={action} progress={progress} />;
   const plan = dataOf(entry, 'plan');
   if (plan !== undefined) return <PlanPanel title={entry.text} steps={plan.steps} source={plan.source} />;
@@ -52,6 +53,11 @@ function WorkEntry({ entry, progress }: { readonly entry: WireEntry; readonly pr
     default:
       return null;
   }
+}
+
+/** A person is asked about it just now. */
+function isAsked({ state, requests }: ActionData): boolean {
+  return state === 'waiting' && requests.some((one) => one.answer === undefined && one.cancelled === undefined);
 }
 
 function Thinking({ text, isOpen = false }: { readonly text: string; readonly isOpen?: boolean }) {

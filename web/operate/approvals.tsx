@@ -2,8 +2,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api } from '../api/calls.ts';
 import type { RunAnswer } from '../api/types.ts';
-import { ApprovalCard } from '../chat/approval-card.tsx';
-import { QuestionCard } from '../chat/question-card.tsx';
+import { OpenRequests } from '../chat/open-requests.tsx';
 import { queries, runsChanged } from '../state/queries.ts';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { OperatePage } from './operate-page.tsx';
@@ -25,8 +24,8 @@ export function Approvals() {
   });
   const asking = runs.flatMap(({ data }) => (data === undefined || data.parent !== undefined ? [] : [data]));
   const count = asking.reduce((sum, one) => sum + one.requests.length, 0);
-  const answer = (id: string) => async (given: RunAnswer) => {
-    await api.answer(id, [given]);
+  const answer = (id: string) => async (given: readonly RunAnswer[]) => {
+    await api.answer(id, given);
     runsChanged();
     await queries.invalidateQueries({ queryKey: ['runs', 'waiting'] });
   };
@@ -52,13 +51,7 @@ export function Approvals() {
               <Link href={`/r/${run.id}`}>{run.title === '' ? 'Untitled' : run.title}</Link>
               <small>{run.agent}</small>
             </h2>
-            {run.requests.map((request) =>
-              request.kind === 'input' ? (
-                <QuestionCard key={request.id} request={request} onAnswer={answer(run.id)} />
-              ) : (
-                <ApprovalCard key={request.id} request={request} onAnswer={answer(run.id)} />
-              ),
-            )}
+            <OpenRequests requests={run.requests} onAnswer={answer(run.id)} />
           </section>
         ),
       )}

@@ -18,6 +18,12 @@ export function useAgents() {
   return useQuery({ queryKey: ['agents'], queryFn: api.agents, staleTime: 60_000 });
 }
 
+/** Whether the person's key may say yes. Taken for so until it is known: the server has the last word. */
+export function useMayApprove(): boolean {
+  const me = useQuery({ queryKey: ['me'], queryFn: api.me, staleTime: 300_000 });
+  return me.data === undefined || me.data.scopes.some((one) => one === 'approve' || one === 'admin');
+}
+
 export function useRuns(q: string, archived: boolean) {
   return useInfiniteQuery({
     queryKey: ['runs', q, archived],

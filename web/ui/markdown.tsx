@@ -1,10 +1,14 @@
 import { marked } from 'marked';
-import { memo, useMemo, type ComponentProps } from 'react';
+import { createContext, memo, use, useMemo, type ComponentProps } from 'react';
 import ReactMarkdown, { type Options } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import remend from 'remend';
+import { keyOf } from '../state/sources.ts';
 import { CopyButton } from './copy-button.tsx';
 import { useMath } from './math.ts';
+
+/** Under which number an address is listed below the text. */
+export const SourceNumbers = createContext<ReadonlyMap<string, number>>(new Map());
 
 const GFM: NonNullable<Options['remarkPlugins']> = [remarkGfm];
 
@@ -56,11 +60,7 @@ const components = {
   h4: 'h5',
   h5: 'h6',
   h6: 'h6',
-  a: ({ href, children }: Plain<'a'>) => (
-    <a href={href} target="_blank" rel="noreferrer noopener nofollow">
-      {children}
-    </a>
-  ),
+  a: ({ href, children }: Plain<'a'>) => <NumberedLink href={href}>{children}</NumberedLink>,
   img: ({ src, alt }: Plain<'img'>) => (
     <RemoteImage src={typeof src === 'string' ? src : undefined} alt={alt ?? 'image'} />
   ),
@@ -81,6 +81,16 @@ const components = {
     );
   },
 } as const;
+
+function NumberedLink({ href, children }: { readonly href: string | undefined; readonly children: React.ReactNode }) {
+  const number = use(SourceNumbers).get(keyOf(href ?? ''));
+  return (
+    <a href={href} target="_blank" rel="noreferrer noopener nofollow">
+      {children}
+      {number === undefined ? null : <sup className="source-mark">{number}</sup>}
+    </a>
+  );
+}
 
 /** What a model names as an image stays a link: fetching it would send what is in its address to whoever it names. */
 function RemoteImage({ src, alt }: { readonly src: string | undefined; readonly alt: string }) {
