@@ -3,6 +3,7 @@ import { commandName } from './command-name.ts';
 import path from 'node:path';
 import process from 'node:process';
 import { systemClock } from '../base/clock.ts';
+import { lazyNotes, type LazyNotes } from '../adapters/stores/notes/lazy.ts';
 import { TreadleError } from '../base/errors.ts';
 import { toJson } from '../base/json.ts';
 import type { AllowanceStore, ConversationRow, Log, Logger } from '../kernel/ports.ts';
@@ -69,6 +70,7 @@ export interface PlatformOptions extends CommonOptions {
 /** A bundle, running. */
 export async function openPlatform({ bundle, log, file, debug, environment }: PlatformOptions): Promise<Platform> {
   let control: ControlStore | undefined;
+  const notes = file === undefined ? undefined : notesIn(path.join(path.dirname(file), CONTROL_FILE));
   try {
     const { createPlatform } = await import('../platform/platform.ts');
     const logger = debug === true ? { logger: stderrLogger } : {};
@@ -83,9 +85,11 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
       ...logger,
       ...kept,
       allowances,
+      notes,
     });
     const close = async (options?: Parameters<Platform['close']>[0]): Promise<void> => {
       await platform.close(options);
+      await notes?.close();
       await control?.close();
     };
     return { ...platform, close };
@@ -99,6 +103,11 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
 async function keptIn(control: ControlStore, environment: Environment) {
   const { accountSecrets } = await import('../platform/account-secrets.ts');
   return { selections: control, accounts: { rows: control, secrets: await accountSecrets(control, environment) } };
+}
+
+/** Users' notes in a control file, which is made with the first turn of an agent that remembers. */
+export function notesIn(file: string): LazyNotes {
+  return lazyNotes(async () => (await import('../adapters/stores/notes/sqlite.ts')).openSqliteNotes({ file }));
 }
 
 /** What a server keeps beside the log. Nobody made choices where there is none. */

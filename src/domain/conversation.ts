@@ -100,6 +100,8 @@ export interface Turn {
   readonly skills: readonly FactPayload<'skill.loaded'>[];
   /** Accounts that bring tools back which the turn before did not have. None when absent. */
   readonly reactivated?: readonly FactPayload<'account.reactivated'>[];
+  /** What it knows of earlier conversations, as it was when it began. */
+  readonly recalled?: FactPayload<'memory.recalled'>;
   readonly cancel: 'none' | 'requested' | 'active' | 'complete';
   readonly override: FactPayload<'agent.tool_choice'> | undefined;
   /** A gate's refusal of a model call or of the answer; with `retryAt`, until then. */

@@ -102,7 +102,8 @@ export type NoticeKind =
   | 'account'
   | 'subagent'
   | 'limits'
-  | 'allowance';
+  | 'allowance'
+  | 'memory';
 
 /** A line of the timeline, as people and the run API read it. */
 export type Entry = Placed &

@@ -38,6 +38,7 @@ export const FACT_VERSIONS: { readonly [T in FactType]: (typeof facts)[T]['v'] }
   'cache.cold': 1,
   'account.inactive': 1,
   'account.reactivated': 1,
+  'memory.recalled': 1,
   'computation.started': 1,
   'computation.ended': 1,
   'subagent.started': 1,

@@ -317,6 +317,18 @@ export const facts = {
     payload: z.strictObject({ tools: z.array(text), account: text }),
     about: 'claims are met again',
   },
+  'memory.recalled': {
+    v: 1,
+    payload: z.strictObject({
+      /** The hot ones, each on one line. The rest can be searched. */
+      notes: z.array(z.strictObject({ id: text, text })),
+      /** How many the user has. */
+      total: z.number().int().min(0),
+      /** Why none could be read. */
+      problem: text.optional(),
+    }),
+    about: 'what the turn knows of earlier conversations',
+  },
   'computation.started': {
     v: 1,
     payload: z.strictObject({

@@ -103,6 +103,8 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'cache.cold':
     case 'account.inactive':
       return moved;
+    case 'memory.recalled':
+      return inTurn(moved, (turn) => ({ ...turn, recalled: fact.payload }));
     case 'account.reactivated':
       return inTurn(moved, (turn) => ({ ...turn, reactivated: [...(turn.reactivated ?? []), fact.payload] }));
     case 'computation.started':

@@ -149,6 +149,10 @@ export function project(before: Timeline, fact: Fact): Timeline {
         'account',
         `${names(fact.payload.tools)} can be used again: the account ${fact.payload.account} is connected.`,
       );
+    case 'memory.recalled':
+      return fact.payload.problem === undefined
+        ? timeline
+        : notice(timeline, fact, 'memory', `The notes could not be read: ${fact.payload.problem}`);
     case 'computation.started':
       return awaitOther(timeline, fact);
     case 'subagent.started':

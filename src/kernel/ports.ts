@@ -9,6 +9,7 @@ import type { Conversation } from '../domain/conversation.ts';
 import type { Draft, Fact, FactPayload } from '../domain/event.ts';
 import type { ModelPart, ModelRequest } from '../domain/model.ts';
 import type { RunLimits } from '../domain/run.ts';
+import type { NoteBook } from './notes.ts';
 import type { RunStatus } from '../domain/status.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 
@@ -256,6 +257,8 @@ export interface ToolContext {
   readonly secrets: Readonly<Record<string, string>>;
   /** The user's account, of a tool that the bundle says needs it; absent for any other. Rejects where it is not connected. */
   readonly account?: (() => Promise<ConnectedAccount>) | undefined;
+  /** The user's notes, of a tool that remembers; absent for any other, and where none are kept. */
+  readonly notes?: NoteBook | undefined;
 }
 
 /** What a tool hands back when a plain value is not enough. Made with `toolResult`, `toolFailure`, `askPerson`, `waitFor`. */
@@ -303,6 +306,8 @@ export interface Tool {
   judge?(args: JsonObject, context: ToolContext): MaybePromise<Deny | Hold | undefined>;
   /** What a person who is asked is shown besides the arguments. */
   preview?(args: JsonObject, context: ToolContext): MaybePromise<readonly Part[]>;
+  /** It is handed the user's notes. */
+  readonly needsNotes?: boolean | undefined;
 }
 
 /** The tools of one effective agent by name. Compiled once per catalogue version. */

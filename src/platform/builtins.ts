@@ -4,6 +4,7 @@ import { askUserGroup } from '../plugins/tools/ask-user.ts';
 import { contextGroup } from '../plugins/tools/context.ts';
 import { ioGroup } from '../plugins/tools/io.ts';
 import { mathGroup } from '../plugins/tools/math.ts';
+import { notesGroup } from '../plugins/tools/notes.ts';
 import { timeGroup } from '../plugins/tools/time.ts';
 import { todoGroup } from '../plugins/tools/todo.ts';
 
@@ -14,6 +15,7 @@ const groups: readonly BuiltinGroup[] = [
   timeGroup,
   askUserGroup,
   todoGroup,
+  notesGroup,
 ];
 
 /** Tool groups that come with Treadle, by the name after `builtin/`. */

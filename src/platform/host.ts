@@ -4,6 +4,7 @@ import type { Passing } from '../domain/event.ts';
 import type { AccountProvider } from '../domain/account.ts';
 import type { Plugin } from '../kernel/plugin.ts';
 import type { AccountRows } from '../kernel/stores.ts';
+import type { NoteStore } from '../kernel/notes.ts';
 import type { AllowanceStore, Engine, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import { createEmbeddedEngine } from '../adapters/engines/embedded.ts';
 import type { Environment } from './environment.ts';
@@ -19,6 +20,7 @@ import { createAccounts, declaredAccounts, type Accounts } from './accounts.ts';
 import { goingOn } from './consent-runs.ts';
 import { hostSelections } from './host-selections.ts';
 import type { Selections } from './selections.ts';
+import { createMemoryNotes } from '../adapters/stores/notes/memory.ts';
 import { createMemoryAccounts } from '../adapters/stores/control/accounts.ts';
 import { createMemoryAllowances } from '../adapters/stores/control/allowances.ts';
 import { createMemorySelections } from '../adapters/stores/control/selections.ts';
@@ -51,6 +53,8 @@ export interface HostOptions {
   readonly allowances?: AllowanceStore | undefined;
   /** Where users' accounts are kept, and what seals them there: the first seals, the others still open. In memory when absent. */
   readonly accounts?: { readonly rows: AccountRows; readonly secrets: readonly string[] } | undefined;
+  /** Users' notes; in memory when absent. Whoever opened the store closes it. */
+  readonly notes?: NoteStore | undefined;
   /** An edited bundle counts from the next turn on. */
   readonly watch?: boolean | undefined;
   /** What drives runs with work; the embedded one when absent. */
@@ -88,6 +92,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const store = options.selections ?? createMemorySelections();
   const allowances = options.allowances ?? createMemoryAllowances();
+  const notes = options.notes ?? createMemoryNotes();
   const { rows = createMemoryAccounts(), secrets = [options.secret] } = options.accounts ?? {};
   const opened: OpenBundle[] = [];
   const declared = (): Readonly<Record<string, AccountProvider>> =>
@@ -96,7 +101,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   let served;
   try {
     for (const bundle of options.bundles) {
-      const one = await openBundle({ ...options, selections: store, accounts, allowances, bundle });
+      const one = await openBundle({ ...options, selections: store, accounts, allowances, notes, bundle });
       opened.push(one);
     }
     declaredAccounts(opened.map((one) => one.loaded.bundle.accounts));

@@ -2,6 +2,7 @@ import { randomIds, type IdSource } from '../base/ids.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { createBus, type Bus } from '../kernel/bus.ts';
+import type { NoteStore } from '../kernel/notes.ts';
 import { install, type AnnounceBlock, type Manifest, type Plugin } from '../kernel/plugin.ts';
 import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { Telemetry } from '../kernel/telemetry.ts';
@@ -16,6 +17,7 @@ import { loadBundle, type LoadedBundle, type LoadOptions } from './load.ts';
 import { installMetering } from './metering/install.ts';
 import type { Measures } from './measures.ts';
 import { createReload, type Edition } from './reload.ts';
+import { withNotes } from './with-notes.ts';
 import { createWorker, type Worker } from './worker.ts';
 
 export interface OpenBundleOptions {
@@ -33,6 +35,8 @@ export interface OpenBundleOptions {
   readonly models?: ModelSource | undefined;
   readonly selections?: SelectionStore | undefined;
   readonly accounts?: AccountStore | undefined;
+  /** Users' notes. None are kept when absent. */
+  readonly notes?: NoteStore | undefined;
   readonly allowances?: Pick<AllowanceStore, 'allowancesOf'> | undefined;
   /** What keeps figures, traces and the ledger of this process; nothing is measured when absent. */
   readonly measures?: Measures | undefined;
@@ -81,7 +85,12 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
   const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
   const edition = (of: LoadedBundle, model: ChosenModel | undefined): Edition => {
     const settled = withChosenModel(of, model);
-    return { bundle: settled, agents: settled.agentSource(options.selections, options.accounts) };
+    const agents = settled.agentSource(options.selections, options.accounts);
+    const { notes } = options;
+    return {
+      bundle: settled,
+      agents: notes === undefined ? agents : withNotes(agents, { store: notes, bundle: settled.id, clock }),
+    };
   };
   const reload = createReload({
     first: edition(bundle, chosen),

@@ -2,6 +2,7 @@ import type { IdSource } from '../base/ids.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import type { Bus } from '../kernel/bus.ts';
 import type { Manifest, Plugin } from '../kernel/plugin.ts';
+import type { NoteStore } from '../kernel/notes.ts';
 import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { AccountRows } from '../kernel/stores.ts';
 import type { ChosenModel } from './auto-model.ts';
@@ -27,6 +28,8 @@ export interface PlatformOptions {
   readonly selections?: SelectionStore;
   /** Where users' yeses for always are kept. Nobody is offered one when absent. */
   readonly allowances?: AllowanceStore | undefined;
+  /** Users' notes. None are kept when absent. Whoever opened the store closes it. */
+  readonly notes?: NoteStore | undefined;
   /** Where users' accounts are kept, and what seals them there. Nobody has any when absent. */
   readonly accounts?: { readonly rows: AccountRows; readonly secrets: readonly string[] };
 }

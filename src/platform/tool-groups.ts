@@ -209,6 +209,8 @@ function pythonGroup(
 }
 
 /** A group that comes with Treadle, as an entry that names it gets it. */
-export function builtin({ name, locked, tools }: BuiltinGroup): ToolGroup {
-  return { locked, builtin: name, tools: tools.map((spec) => compileTool(spec, `${BUILTIN}${name}`)) };
+export function builtin({ name, locked, tools, needsNotes }: BuiltinGroup): ToolGroup {
+  const compiled = tools.map((spec) => compileTool(spec, `${BUILTIN}${name}`));
+  if (needsNotes !== true) return { locked, builtin: name, tools: compiled };
+  return { locked, builtin: name, tools: compiled.map((one) => ({ ...one, hands: { ...one.hands, needsNotes } })) };
 }

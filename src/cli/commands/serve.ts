@@ -4,6 +4,7 @@ import { randomIds } from '../../base/ids.ts';
 import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { createMemoryControlStore } from '../../adapters/stores/control/memory.ts';
+import type { LazyNotes } from '../../adapters/stores/notes/lazy.ts';
 import type { OidcOptions } from '../../http/oidc.ts';
 import { pageFolder } from '../../http/page.ts';
 import { startServer, type TreadleServer } from '../../http/server.ts';
@@ -18,7 +19,7 @@ import { startMeasures, type StartedMeasures } from '../../platform/start-measur
 import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
 import { EXIT_CODES, type Outcome } from '../exit-codes.ts';
-import { openLog } from '../open.ts';
+import { notesIn, openLog } from '../open.ts';
 import { openPage } from '../open-page.ts';
 import { counted } from '../text.ts';
 import { openControl, parseScopes } from './keys.ts';
@@ -66,6 +67,7 @@ export async function serve(
   let control: ControlStore | undefined;
   let host: Host | undefined;
   let server: TreadleServer | undefined;
+  let notes: LazyNotes | undefined;
   let measured: StartedMeasures | undefined;
   const folder = file === undefined ? undefined : path.dirname(file);
   const close = async (drainMs: number): Promise<void> => {
@@ -74,6 +76,7 @@ export async function serve(
     await host?.close({ drainMs });
     if (host === undefined) await log.close();
     await measured?.stop();
+    await notes?.close();
     await control?.close();
   };
   try {
@@ -90,7 +93,8 @@ export async function serve(
     });
     const { measures, figures } = measured;
     const accounts = { rows: control, secrets: await accountSecrets(control, environment) };
-    const kept = { log, selections: control, allowances: control, accounts, retention: settings.retention };
+    notes = folder === undefined ? undefined : notesIn(path.join(folder, CONTROL_FILE));
+    const kept = { log, selections: control, allowances: control, accounts, notes, retention: settings.retention };
     host = await createHost({ bundles, secret, environment, logger, watch: true, measures, ...kept });
     server = await startServer({
       ...settings,
