@@ -63,7 +63,7 @@ export interface BuiltinGroup {
   readonly locked: boolean;
   readonly tools: readonly ToolSpec[];
   /** Its tools are handed the user's notes. */
-  readonly needsNotes?: boolean;
+  readonly needsNotes?: boolean | undefined;
   /** Adds a block to announce under a title, for agents that have a tool of it: the block looks for that itself. */
   readonly announces?: readonly [title: string, block: AnnounceBlock];
   /** Its tools work in a folder: an entry of a bundle that names none gives them the one where Treadle was started. */

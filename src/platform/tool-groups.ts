@@ -123,7 +123,7 @@ async function moduleGroup(
     }
     if (group !== undefined) {
       const specs = configured(group, entry, path, options);
-      const tools = handed(specs.map((spec) => compileTool(spec, module)));
+      const tools = handed(compiledOf(group, specs));
       return tools && { locked: group.locked, builtin: group.name, tools };
     }
   } catch (error) {
@@ -210,7 +210,13 @@ function pythonGroup(
 
 /** A group that comes with Treadle, as an entry that names it gets it. */
 export function builtin({ name, locked, tools, needsNotes }: BuiltinGroup): ToolGroup {
+  return { locked, builtin: name, tools: compiledOf({ name, needsNotes }, tools) };
+}
+
+function compiledOf(
+  { name, needsNotes }: Pick<BuiltinGroup, 'name' | 'needsNotes'>,
+  tools: BuiltinGroup['tools'],
+): readonly CompiledTool[] {
   const compiled = tools.map((spec) => compileTool(spec, `${BUILTIN}${name}`));
-  if (needsNotes !== true) return { locked, builtin: name, tools: compiled };
-  return { locked, builtin: name, tools: compiled.map((one) => ({ ...one, hands: { ...one.hands, needsNotes } })) };
+  return needsNotes === true ? compiled.map((one) => ({ ...one, hands: { ...one.hands, needsNotes } })) : compiled;
 }
