@@ -45,6 +45,7 @@ export const TURN_CODES: Readonly<Record<string, string>> = {
   crash_loop: 'The program stopped at the same point again and again.',
   no_model: 'The agent has no model.',
   plan_failed: 'The planner did not answer.',
+  context_full: 'The prompt has reached `context_max_tokens`, and no memory plugin is active.',
   gate_held: 'A gate wanted a person to look at something that cannot wait.',
 };
 

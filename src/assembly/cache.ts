@@ -142,19 +142,25 @@ const CHANGE_IN_WORDS: Readonly<Record<Change, string>> = {
   selection: 'a choice of the user',
   bundle: 'an edit of the bundle',
   compaction: 'a summary in their place',
+  clearing: 'old results that were cleared',
   gate: 'a gate',
 };
 
 function changeOf(
   section: CachedSection,
-  { selection, summary }: Conversation,
+  { selection, summary, cleared }: Conversation,
   turn: Turn,
   mark: CacheMark,
 ): Change | undefined {
-  if (section === 'turn') return 'gate';
-  if (section === 'past') return summary === undefined ? undefined : 'compaction';
+  if (section === 'turn') return isClearedIn(cleared, turn.id) ? 'clearing' : 'gate';
+  if (section === 'past')
+    return cleared.size > mark.cleared ? 'clearing' : summary === undefined ? undefined : 'compaction';
   if (turn.agent.revision !== mark.revision) return 'bundle';
   return selection?.digest === mark.selection ? undefined : 'selection';
+}
+
+function isClearedIn(cleared: Conversation['cleared'], turnId: string): boolean {
+  return [...cleared].some((id) => id.startsWith(`${turnId}-`));
 }
 
 function minutes(ms: number): string {

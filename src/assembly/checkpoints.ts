@@ -4,7 +4,7 @@ import type { Message, ModelRequest } from '../domain/model.ts';
 import { catalogueText, messageText } from './message-text.ts';
 
 /** Requests that the checkpoint in the middle of a turn stays behind. */
-const PRE_TAIL_OFFSET = 4;
+export const PRE_TAIL_OFFSET = 4;
 /** Requests that a turn has before it gets one. */
 const PRE_TAIL_LEAST = 2;
 

@@ -28,6 +28,10 @@ export interface FrameOptions {
   readonly hasPlanner: boolean;
   /** Who is asked for asides, where that is not who decides. */
   readonly aside?: EffectiveAgent['aside'];
+  /** What memory plugins make the loop watch, where the agent says nothing else. */
+  readonly memory?: Partial<Limits> | undefined;
+  /** Whether anybody would answer a request to make a prompt shorter. */
+  readonly canCompact?: boolean | undefined;
   /** Whether it is granted the tool that delegates. */
   readonly delegates?: boolean | undefined;
 }
@@ -59,10 +63,10 @@ export function frameOf(bundle: Bundle, agent: string, options: FrameOptions): F
 
 function limitsOf(
   value: <K extends BehaviourKey>(key: K) => NonNullable<Behaviour[K]> | undefined,
-  { gateIterations, delegates = false }: FrameOptions,
+  { gateIterations, delegates = false, memory = {}, canCompact = true }: FrameOptions,
 ): Limits {
   const maxSubagents = delegates ? subagentsOf(value('subagents') ?? true) : undefined;
-  const contextMaxTokens = value('context_max_tokens');
+  const contextMaxTokens = value('context_max_tokens') ?? memory.contextMaxTokens;
   const contextColdTokens = value('context_cold_tokens');
   return {
     maxIterations: value('max_iterations') ?? gateIterations ?? defaultLimits.maxIterations,
@@ -75,7 +79,9 @@ function limitsOf(
     toolTimeoutMs: value('tool_timeout_ms') ?? defaultLimits.toolTimeoutMs,
     modelIdleMs: value('model_idle_ms') ?? defaultLimits.modelIdleMs,
     maxResultBytes: value('max_result_bytes') ?? defaultLimits.maxResultBytes,
+    ...memory,
     ...(contextMaxTokens === undefined ? {} : { contextMaxTokens }),
+    ...(contextMaxTokens === undefined || canCompact ? {} : { contextEnds: true as const }),
     ...(contextColdTokens === undefined ? {} : { contextColdTokens }),
     ...(maxSubagents === undefined ? {} : { maxSubagents }),
   };

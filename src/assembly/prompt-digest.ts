@@ -36,8 +36,20 @@ export function sectionDigests(
     instructions: textDigest(request.instructions, agent, texts),
     ...(request.gallery === undefined ? {} : { gallery: textDigest(request.gallery, agent, galleries) }),
     ...(past === undefined ? {} : { past }),
-    ...(revised ? { turn: shortDigest(request.messages.map(messageText).join('\n')) } : {}),
+    ...touched(conversation, request, revised),
   };
+}
+
+/** The digest of a turn that is not as it was made: a gate put other messages in, or results of it were cleared. */
+function touched(
+  { turn, cleared }: Conversation,
+  { messages }: ModelRequest,
+  revised: boolean,
+): Pick<SectionDigests, 'turn'> {
+  if (revised) return { turn: shortDigest(messages.map(messageText).join('\n')) };
+  if (turn === undefined || cleared.size === 0) return {};
+  const own = [...cleared].filter((id) => id.startsWith(`${turn.id}-`));
+  return own.length === 0 ? {} : { turn: shortDigest(own.join()) };
 }
 
 /** What of the digests differs from what this conversation last sent; undefined when nothing does. */
@@ -75,6 +87,7 @@ interface Link {
   readonly provider: string;
   readonly model: string;
   readonly summary: Conversation['summary'];
+  readonly cleared: Conversation['cleared'];
   readonly digest: string;
 }
 
@@ -83,11 +96,11 @@ const links = new WeakMap<Turn, Link>();
 
 /** The digest of the first `count` turns as a model is shown them: a chain, so that a turn is read once. */
 export function pastDigest(conversation: Conversation, target: Target, count: number): string | undefined {
-  const { turns, summary } = conversation;
+  const { turns, summary, cleared } = conversation;
   if (count === 0) return undefined;
   const { provider, model } = target;
   const isFor = (link: Link | undefined): link is Link =>
-    link?.provider === provider && link.model === model && link.summary === summary;
+    link?.provider === provider && link.model === model && link.summary === summary && link.cleared === cleared;
   let known = Math.min(count, turns.length);
   let digest: string | undefined;
   for (; known > 0 && digest === undefined;) {
@@ -100,7 +113,7 @@ export function pastDigest(conversation: Conversation, target: Target, count: nu
     const turn = turns.at(index);
     if (turn === undefined) break;
     digest = shortDigest(`${digest ?? ''}\n${pastOf(conversation, target, index).map(messageText).join('\n')}`);
-    links.set(turn, { provider, model, summary, digest });
+    links.set(turn, { provider, model, summary, cleared, digest });
   }
   return digest;
 }

@@ -29,8 +29,17 @@ export type Target = Pick<ModelRef, 'provider' | 'model'>;
 export function transcript(conversation: Conversation, target: Target): readonly Message[] {
   const { turn } = conversation;
   const messages = pastMessages(conversation, target);
-  if (turn !== undefined) messages.push(...turnMessages(turn, target));
+  if (turn !== undefined) messages.push(...turnMessages(turn, viewOf(conversation, target)));
   return messages;
+}
+
+/** For whom messages are made, and what they are not shown of it. */
+interface View extends Target {
+  readonly cleared: Conversation['cleared'];
+}
+
+function viewOf({ cleared }: Conversation, { provider, model }: Target): View {
+  return { provider, model, cleared };
 }
 
 /** What was made of the items of a list that only grows: kept beside it, and made on with every item it gets. */
@@ -81,12 +90,14 @@ export function endsOf(
   return { past, requests: (made?.ends ?? []).slice(0, turn.iterations.length + 1).map((end) => past + end) };
 }
 
-function pastMade({ turns, summary }: Conversation, target: Target): Made {
-  const made = madeOf(turns, [target.provider, target.model, summary], () => summaryMessage(summary));
+function pastMade(conversation: Conversation, target: Target): Made {
+  const { turns, summary, cleared } = conversation;
+  const view = viewOf(conversation, target);
+  const made = madeOf(turns, [target.provider, target.model, summary, cleared], () => summaryMessage(summary));
   for (let index = made.ends.length - 1; index < turns.length; index++) {
     const turn = turns.at(index);
     if (turn === undefined) break;
-    if (turn.number > (summary?.through ?? 0)) made.messages.push(...turnMessages(turn, target));
+    if (turn.number > (summary?.through ?? 0)) made.messages.push(...turnMessages(turn, view));
     made.ends.push(made.messages.length);
     turn.iterations.aside = undefined; // it is in this list from now on
   }
@@ -98,12 +109,13 @@ function summaryMessage(summary: Conversation['summary']): Message[] {
   return [told(`[SUMMARY OF THE CONVERSATION SO FAR]\n${summary.text}`)];
 }
 
-function turnMessages(turn: Turn, target: Target): Message[] {
+function turnMessages(turn: Turn, target: View): Message[] {
   const { inputs, skills, iterations, current, agent } = turn;
-  const made = madeOf(iterations, [target.provider, target.model, inputs, skills, agent.grammar], () => [
-    ...inputs.flatMap(spoken),
-    ...skills.map(({ name, text }) => told(`[SKILL ${name}]\n${text}`)),
-  ]);
+  const made = madeOf(
+    iterations,
+    [target.provider, target.model, target.cleared, inputs, skills, agent.grammar],
+    () => [...inputs.flatMap(spoken), ...skills.map(({ name, text }) => told(`[SKILL ${name}]\n${text}`))],
+  );
   for (let index = made.ends.length - 1; index < iterations.length; index++) {
     const iteration = iterations.at(index);
     // What a paused answer left open is finished by a later one: only the whole turn tells.
@@ -126,7 +138,7 @@ function turnMessages(turn: Turn, target: Target): Message[] {
 }
 
 /** The same objects as when the iteration was the one in work. */
-function madeBefore({ next }: Made, iteration: Iteration, turn: Turn, target: Target): readonly Message[] {
+function madeBefore({ next }: Made, iteration: Iteration, turn: Turn, target: View): readonly Message[] {
   return next?.item === iteration ? next.messages : iterationMessages(iteration, turn, target);
 }
 
@@ -134,7 +146,7 @@ function isPaused({ response }: Iteration): boolean {
   return response?.stop === 'paused';
 }
 
-function iterationMessages(iteration: Iteration, turn: Turn, target: Target): readonly Message[] {
+function iterationMessages(iteration: Iteration, turn: Turn, target: View): readonly Message[] {
   const paused = isPaused(iteration);
   const messages: Message[] = iteration.inputs.flatMap(spoken);
   const { response, decision } = iteration;
@@ -145,7 +157,7 @@ function iterationMessages(iteration: Iteration, turn: Turn, target: Target): re
         ? textBlocks(response.content)
         : blocks(iteration, sameModel(iteration, target), open ? undefined : resultsOf(iteration, turn));
     if (content.length > 0) messages.push({ role: 'assistant', content });
-    messages.push(...answers(iteration, turn));
+    messages.push(...answers(iteration, turn, target.cleared));
   }
   // Where it was loaded, so that nothing before it changes.
   for (const { name, text } of iteration.skills ?? []) messages.push(told(`[SKILL ${name}]\n${text}`));
@@ -154,10 +166,10 @@ function iterationMessages(iteration: Iteration, turn: Turn, target: Target): re
 }
 
 /** What follows the model's words: the results of its actions, or what was wrong with them. */
-function answers(iteration: Iteration, turn: Turn): Message[] {
+function answers(iteration: Iteration, turn: Turn, cleared: View['cleared']): Message[] {
   switch (iteration.decision?.type) {
     case 'actions': {
-      const results = iteration.actions.map(result);
+      const results = iteration.actions.map((state) => result(state, cleared.has(state.action.id) ? turn : undefined));
       if (turn.agent.grammar === 'native') return [{ role: 'tool', results }];
       // Without tool calling there are no tool messages: the observation is told as text.
       return results.map(({ name, observation, note }) =>
@@ -271,10 +283,12 @@ function calledWith(state: ActionState): JsonObject {
   return state.action.via === undefined ? given : { tool: state.action.name, arguments: given };
 }
 
-function result(state: ActionState): ToolMessageResult {
+/** `clearedIn`: the turn, where its result is no longer shown. */
+function result(state: ActionState, clearedIn: Turn | undefined): ToolMessageResult {
   const { id, name: own, via: name = own } = state.action;
   const by = state.begun?.revisedBy;
-  const observation = state.observation === undefined ? missing(state) : shownToModels(state.observation);
+  const whole = state.observation === undefined ? missing(state) : shownToModels(state.observation);
+  const observation = clearedIn === undefined ? whole : cleared(whole, id, clearedIn);
   return by === undefined
     ? { id, name, observation }
     : {
@@ -283,6 +297,14 @@ function result(state: ActionState): ToolMessageResult {
         observation,
         note: `The arguments were changed by ${by} before it ran; the call above shows what ran.`,
       };
+}
+
+/** In place of a result that is no longer shown: how large it was, and how it is read. The same bytes in every request. */
+function cleared(observation: Observation, id: string, { agent }: Turn): Observation {
+  const text = observationText(observation);
+  const reads = agent.tools.some(({ name }) => name === 'context_read');
+  const value = { cleared: { characters: text.length, ...(reads ? { read_with: `context_read action ${id}` } : {}) } };
+  return { outcome: observation.outcome, value };
 }
 
 /** For an action that has no observation yet: the request must still be whole. */

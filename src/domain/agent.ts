@@ -47,6 +47,14 @@ export const limits = z.strictObject({
   contextMaxTokens: z.number().int().positive().optional(),
   /** Input tokens from which older turns are compacted when no cache holds the prompt any more. Absent: never for that. */
   contextColdTokens: z.number().int().positive().optional(),
+  /** Ended turns that are shown; with one more, older ones are compacted. Absent: any number. */
+  contextMaxTurns: z.number().int().min(1).optional(),
+  /** Nobody can compact: a turn whose prompt has reached `contextMaxTokens` ends. */
+  contextEnds: z.literal(true).optional(),
+  /** Tokens of old results at which these are cleared out of the prompt, how many of the latest stay, and from which size on. Absent: none is cleared. */
+  resultsMaxTokens: z.number().int().min(0).optional(),
+  resultsKept: z.number().int().min(0).optional(),
+  resultsLeastBytes: z.number().int().min(0).optional(),
   /** Child runs at work at the same time. Absent: it may not delegate. */
   maxSubagents: z.number().int().min(1).optional(),
 });

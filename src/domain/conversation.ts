@@ -158,6 +158,8 @@ export interface CacheMark {
   /** What it was made of: tells which change made the next one cold. */
   readonly revision: string;
   readonly selection: string | undefined;
+  /** How many results had been cleared. */
+  readonly cleared: number;
 }
 
 /** The selection that the last turn was assembled with, as its log has it. */
@@ -206,12 +208,16 @@ export interface Conversation {
   /** What the run may not do because the one that delegated to it may not. */
   readonly ceiling: FactPayload<'ceiling.set'> | undefined;
   readonly summary: { readonly through: number; readonly text: string } | undefined;
+  /** Actions whose results were cleared out of the prompt. */
+  readonly cleared: ReadonlySet<string>;
   /** Names of deferred tools that were found. */
   readonly loaded: readonly string[];
   readonly usage: Usage;
-  /** Input and output tokens of the last answer: about what the next prompt begins with. */
+  /** Input and output tokens of the last answer: about what the next prompt begins with. 0 when that is not known any more. */
   readonly contextTokens: number;
 }
+
+const NOTHING_CLEARED: ReadonlySet<string> = new Set();
 
 export function emptyConversation(id: string, agentPath: string): Conversation {
   return {
@@ -233,6 +239,7 @@ export function emptyConversation(id: string, agentPath: string): Conversation {
     allowances: [],
     ceiling: undefined,
     summary: undefined,
+    cleared: NOTHING_CLEARED,
     loaded: [],
     usage: noUsage,
     contextTokens: 0,

@@ -25,6 +25,7 @@ export const FACT_VERSIONS: { readonly [T in FactType]: (typeof facts)[T]['v'] }
   'skill.loaded': 1,
   'memory.compact.request': 1,
   'memory.compacted': 1,
+  'memory.cleared': 1,
   'agent.tool_choice': 1,
   'gate.llm.retry': 1,
   'cancel.request': 1,

@@ -224,7 +224,10 @@ export const facts = {
   },
   'memory.compact.request': {
     v: 1,
-    payload: z.strictObject({ why: z.enum(['size', 'cold', 'asked']) }),
+    payload: z.strictObject({
+      /** `turns`: there are more than are shown. `window`: a gate found that the prompt does not fit. */
+      why: z.enum(['size', 'cold', 'asked', 'turns', 'window']),
+    }),
     about: 'compaction is wanted',
   },
   'memory.compacted': {
@@ -235,6 +238,11 @@ export const facts = {
       error: text.optional(),
     }),
     about: 'older turns are replaced by a summary in what the model sees',
+  },
+  'memory.cleared': {
+    v: 1,
+    payload: z.strictObject({ /** Actions whose results the model is no longer shown. */ actions: z.array(action) }),
+    about: 'old results leave what the model sees, and can be read back',
   },
   'agent.tool_choice': {
     v: 1,
@@ -303,7 +311,7 @@ export const facts = {
       /** For `ours`: the first part of the prompt that is another one. */
       section: text.optional(),
       /** For `ours`: what changed it. */
-      change: z.enum(['model', 'selection', 'bundle', 'compaction', 'gate']).optional(),
+      change: z.enum(['model', 'selection', 'bundle', 'compaction', 'clearing', 'gate']).optional(),
     }),
     about: 'a warm prompt was cold',
   },

@@ -39,6 +39,7 @@ export function cachedBy(
     turn: conversation.turn.number,
     revision: conversation.turn.agent.revision,
     selection: conversation.selection?.digest,
+    cleared: conversation.cleared.size,
   };
   const others = cached.filter((one) => one.provider !== provider || one.model !== model);
   return [...others.slice(1 - MOST_MARKS), mark];

@@ -4,6 +4,7 @@ import { unwraps } from './deferred.ts';
 import type { FactOf, FactPayload } from './event.ts';
 import type { Observation } from './tool.ts';
 import { isAside } from './aside.ts';
+import { WINDOW_CODE } from './limits.ts';
 import { addUsage } from './usage-sum.ts';
 import type { ActionState, Attempt, HeldRequest, Iteration, Repeat, Turn } from './conversation.ts';
 
@@ -76,8 +77,11 @@ function answeredAside(
 }
 
 /** Older turns were summarised, or could not be: also for the call that was too long, if there is one. */
-export function afterCompaction(turn: Turn, compaction: 'done' | 'failed'): Turn {
-  const { current } = turn;
+export function afterCompaction(before: Turn, compaction: 'done' | 'failed'): Turn {
+  const { current } = before;
+  // The gate that found the prompt too long judges the shorter one.
+  const isFreed = compaction === 'done' && before.denied?.code === WINDOW_CODE;
+  const turn = isFreed ? { ...before, denied: undefined } : before;
   const last = current?.attempts.at(-1);
   if (current === undefined || current.response !== undefined || last?.failure === undefined)
     return { ...turn, compaction };

@@ -71,6 +71,10 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
           ? { ...turn, skills: [...turn.skills, fact.payload] }
           : inIteration(turn, (now) => ({ ...now, skills: [...(now.skills ?? []), fact.payload] })),
       );
+    case 'memory.cleared':
+      moved.cleared = new Set([...moved.cleared, ...fact.payload.actions]);
+      moved.contextTokens = 0;
+      return moved;
     case 'tool.loaded':
       moved.loaded = [...new Set([...moved.loaded, ...fact.payload.tools])];
       return moved;
@@ -271,5 +275,5 @@ function resumeTurn(moved: Fresh, at: Instant): Conversation {
 function compacted(conversation: Conversation, payload: FactPayload<'memory.compacted'>): Conversation {
   if (payload.error !== undefined) return inTurn(conversation, (turn) => afterCompaction(turn, 'failed'));
   const summary = { through: payload.through, text: payload.summary };
-  return inTurn({ ...conversation, summary }, (turn) => afterCompaction(turn, 'done'));
+  return inTurn({ ...conversation, summary, contextTokens: 0 }, (turn) => afterCompaction(turn, 'done'));
 }

@@ -16,3 +16,6 @@ export const defaultLimits: Limits = {
 
 /** Child runs at work at the same time, for an agent that may delegate and says nothing of how many. */
 export const defaultSubagents = 4;
+
+/** What a gate says where a prompt does not fit into the model's window: older turns are compacted once, and it is asked again. */
+export const WINDOW_CODE = 'context_window';

@@ -122,6 +122,11 @@ export function project(before: Timeline, fact: Fact): Timeline {
           : `Older turns could not be summarised: ${error}`,
       );
     }
+    case 'memory.cleared': {
+      const { length } = fact.payload.actions;
+      const what = length === 1 ? '1 old result is' : `${length} old results are`;
+      return notice(timeline, fact, 'compaction', `${what} not shown to the model any more.`);
+    }
     case 'agent.tool_choice': {
       const { mode, toolName, duration } = fact.payload;
       return notice(

@@ -1,5 +1,6 @@
 import { unreachable } from '../base/assert.ts';
 import { isCold } from '../assembly/cache.ts';
+import { clearable } from '../assembly/clearing.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import {
   CRASH_LOOP,
@@ -14,6 +15,7 @@ import {
   type Turn,
 } from '../domain/conversation.ts';
 import type { FactPayload } from '../domain/event.ts';
+import { WINDOW_CODE } from '../domain/limits.ts';
 import type { ModelFailure } from '../domain/model.ts';
 import type { EndStatus, StopKind } from '../domain/status.ts';
 
@@ -21,6 +23,8 @@ import type { EndStatus, StopKind } from '../domain/status.ts';
 export type Command =
   | { readonly type: 'start_turn' }
   | { readonly type: 'plan' }
+  /** These results leave the prompt. */
+  | { readonly type: 'clear'; readonly actions: readonly string[] }
   | { readonly type: 'compact'; readonly why: FactPayload<'memory.compact.request'>['why'] }
   /** Attempt `attempt` (from 1) at the next model call, or at the current one when it failed or was lost. */
   | {
@@ -71,7 +75,7 @@ export function next(conversation: Conversation): Command {
 }
 
 function within(conversation: Conversation, turn: Turn, open: readonly ActionState[]): Command {
-  if (turn.denied !== undefined) return turn.denied.retryAt === undefined ? refused(turn.denied) : { type: 'rest' };
+  if (turn.denied !== undefined && turn.compaction !== 'requested') return refusedCall(turn, turn.denied);
   const planned = plan(turn);
   if (planned !== undefined) return planned;
   if (turn.output !== undefined) return finished(conversation, turn);
@@ -175,8 +179,12 @@ function callNext(conversation: Conversation, turn: Turn): Command {
   }
   const spent = spentUp(conversation, turn);
   if (spent !== undefined) return spent;
+  const full = filled(conversation, turn);
+  if (full !== undefined) return full;
   const why = wantsCompaction(conversation, turn);
   if (why !== undefined) return { type: 'compact', why };
+  const actions = clearable(conversation, turn);
+  if (actions.length > 0) return { type: 'clear', actions };
   return { type: 'call_model', attempt: 1, model, wrapUp: false };
 }
 
@@ -200,18 +208,28 @@ function limited(status: EndStatus, code: string, message: string): Command {
 }
 
 /**
- * Whether a summary should stand for older turns: the next prompt would not fit, or it is large and has to be paid for
- * anew in any case, since no cache holds it. While one does, what it holds is left alone.
+ * Whether a summary should stand for older turns: the next prompt would not fit, there are more turns than are shown, or it
+ * is large and has to be paid for anew in any case, since no cache holds it. While one does, what it holds is left alone.
  */
 function wantsCompaction(
   conversation: Conversation,
   { agent, compaction, current }: Turn,
-): 'size' | 'cold' | undefined {
+): 'size' | 'turns' | 'cold' | undefined {
   const { contextTokens, turns, summary, at } = conversation;
-  if (compaction !== 'none' || turns.length <= (summary?.through ?? 0)) return undefined;
-  const { contextMaxTokens = Infinity, contextColdTokens = Infinity } = agent.limits;
+  const shown = turns.length - (summary?.through ?? 0);
+  if (compaction !== 'none' || shown <= 0) return undefined;
+  const { contextMaxTokens = Infinity, contextColdTokens = Infinity, contextMaxTurns = Infinity } = agent.limits;
   if (contextTokens >= contextMaxTokens) return 'size';
+  if (current === undefined && shown > contextMaxTurns) return 'turns';
   return current === undefined && contextTokens >= contextColdTokens && isCold(conversation, at) ? 'cold' : undefined;
+}
+
+/** The prompt has reached its limit, and nobody is there who could make it shorter. */
+function filled({ contextTokens }: Conversation, { agent }: Turn): Command | undefined {
+  const { contextMaxTokens = Infinity, contextEnds } = agent.limits;
+  if (contextEnds !== true || contextTokens < contextMaxTokens) return undefined;
+  const message = `the prompt has ${contextTokens} tokens, context_max_tokens is ${contextMaxTokens}, and no memory plugin is active that could shorten it: begin another conversation`;
+  return limited('error', 'context_full', message);
 }
 
 /** The same call again, or the next model of the chain, or the end: which depends on why it failed. */
@@ -308,6 +326,13 @@ function tooManyFaults(turn: Turn): Command | undefined {
 
 /** What a gate may say of a limit of the run, its user or its tenant: the turn goes on once it is raised. */
 const LIMIT = /^((user|tenant)_)?max_(calls|actions|tokens|money|wall_ms)$|^price_unknown$/;
+
+/** A prompt that a gate finds too long is made shorter, once for each turn, before that ends the turn. */
+function refusedCall({ compaction, compactionWhy }: Turn, denied: NonNullable<Turn['denied']>): Command {
+  if (denied.retryAt !== undefined) return { type: 'rest' };
+  const isTried = compaction !== 'none' && compactionWhy === 'window';
+  return denied.code === WINDOW_CODE && !isTried ? { type: 'compact', why: 'window' } : refused(denied);
+}
 
 /** A gate refused a model call or the answer. */
 function refused({ gate, reason = 'refused', code = 'gate_denied' }: NonNullable<Turn['denied']>): Command {

@@ -30,6 +30,8 @@ export async function perform(work: Work, command: Exclude<Command, { type: 'res
       return plan(work);
     case 'compact':
       return compact(work, command.why);
+    case 'clear':
+      return state(work, [inTurn(openTurn(work), 'memory.cleared', { actions: [...command.actions] })]);
     case 'call_model':
       return callModel(work, command);
     case 'act':

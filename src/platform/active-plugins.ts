@@ -28,17 +28,14 @@ const BUILT_IN: ReadonlySet<string> = new Set(['control.cancel', 'skills', AGENT
 const LATER: ReadonlySet<string> = new Set([
   'gate.approval_policy',
   'gate.content_safety',
-  'gate.context_window',
   'gate.output_validator',
   'gate.prompt_injection',
   'gate.rate_limiter',
   'gate.stop_words',
   'gate.token_budget',
   'gate.tool_filter',
-  'memory.capped',
   'memory.longterm',
   'memory.simple',
-  'memory.summary_buffer',
   'planner.dynamic',
   'control.hitl',
 ]);

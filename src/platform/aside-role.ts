@@ -5,11 +5,12 @@ import { behaviourLevels, resolve, type Path } from '../assembly/resolve.ts';
 import { shippedRoles } from '../domain/declared-model.ts';
 import type { ActivePlugin } from './active-plugins.ts';
 import type { Declared } from './declare.ts';
-import { didYouMean, oneOf, type Problems } from './problems.ts';
+import { canCompact, SUMMARISING } from './memory-limits.ts';
+import { didYouMean, oneOf, type Notices, type Problems } from './problems.ts';
 
 /** Who summarises where nobody is named. */
 const USUAL_ROLE = 'quick';
-const MEMORY = 'memory.compaction';
+const MEMORY = 'memory.compaction'; // the usual one, for hints
 
 /** The role and models for asides of one agent, where a plugin asks for some and they are not those of its decisions. */
 export function asideOf(
@@ -18,13 +19,13 @@ export function asideOf(
   plugins: readonly ActivePlugin[],
   problems: Problems,
 ): Frame['aside'] {
-  const memory = plugins.find(({ id }) => id === MEMORY);
+  const memory = plugins.find(({ id }) => SUMMARISING.has(id));
   if (memory === undefined) return undefined;
   const tables = roleTables(bundle, agent, shippedRoles);
   const named = isObject(memory.config) ? memory.config['role'] : undefined;
   const role = typeof named === 'string' ? named : USUAL_ROLE;
   if (role === decisionRole(bundle, agent).value) return undefined;
-  const from: Path = ['plugins', MEMORY, 'role'];
+  const from: Path = ['plugins', memory.id, 'role'];
   const found = resolveRole(tables, role, from);
   if (found.ok) return { role, models: [...found.models] };
   if (typeof named === 'string' && found.problem === 'unknown' && found.name === named) {
@@ -46,9 +47,16 @@ export function checkMemory(
   agent: string,
   plugins: readonly ActivePlugin[],
   problems: Problems,
+  notices: Notices,
 ): void {
-  if (plugins.some(({ id }) => id.startsWith('memory.'))) return;
-  const found = resolve(behaviourLevels(bundle, agent), 'context_cold_tokens');
+  if (canCompact(plugins)) return;
+  const levels = behaviourLevels(bundle, agent);
+  const capped = resolve(levels, 'context_max_tokens');
+  if (capped !== undefined) {
+    const text = `no memory plugin is active: a turn whose prompt reaches ${capped.value} tokens ends with context_full; add ${MEMORY} to plugins.active to have older turns summarised instead`;
+    notices.add(place(capped.from), text);
+  }
+  const found = resolve(levels, 'context_cold_tokens');
   if (found === undefined) return;
   problems.add('bundle_conflict', {
     place: place(found.from),

@@ -25,6 +25,7 @@ import type { Environment } from './environment.ts';
 import { explain, type Explained } from './explain.ts';
 import { delegationOf } from './delegation.ts';
 import { grantOf, type ToolGroup } from './grant.ts';
+import { canCompact, memoryLimits } from './memory-limits.ts';
 import { createLiveAgents, type RemotePart } from './live-agents.ts';
 import { NO_SERVERS, type McpServers } from './mcp-entry.ts';
 import type { McpServersOptions } from './mcp-servers.ts';
@@ -139,7 +140,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   const parts = agents.map((agent) => {
     const { role, models } = isPartial ? NO_ROLE : checkRoles(declared, agent, problems, notices);
     if (!isPartial) checkPlanning(declared, agent, hasPlanner, problems, notices);
-    if (!isPartial) checkMemory(declared, agent, plugins, problems);
+    if (!isPartial) checkMemory(declared, agent, plugins, problems, notices);
     const aside = isPartial ? undefined : asideOf(declared, agent, plugins, problems);
     const groupOf = (entry: ToolsEntry): ToolGroup | undefined => groups.get(entry);
     const delegated = delegationOf(bundle, agent, delegation, groupOf);
@@ -173,7 +174,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);
     const systemPrompt = files.prompt(agent);
-    const frame = frameOf(bundle, agent, { systemPrompt, gateIterations, hasPlanner, delegates, aside });
+    const memory = { memory: memoryLimits(plugins), canCompact: canCompact(plugins) };
+    const frame = frameOf(bundle, agent, { systemPrompt, gateIterations, hasPlanner, delegates, aside, ...memory });
     return { frame, role, ...granted };
   });
   files.readScripts();

@@ -22,6 +22,7 @@ const mark = (more: Partial<CacheMark> = {}): CacheMark => ({
   turn: 1,
   revision: 'r1',
   selection: undefined,
+  cleared: 0,
   ...more,
 });
 const warm = (...marks: CacheMark[]) => ({ conversation: { ...aTalk(), cached: marks }, now: 2_000 });

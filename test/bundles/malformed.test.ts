@@ -352,7 +352,7 @@ id: b
     yaml: `plugins: {active: [gate.token_budget]}
 `,
     says: [
-      'app.yaml:1:20  plugins.active[0]: found gate.token_budget, a plugin that is not supported yet; remove it; there is gate.endless_loop, gate.tool_approval, gate.changed_tool, memory.compaction, planner.static, observer.otel, control.cancel, skills, agent.react (bundle_not_supported)',
+      'app.yaml:1:20  plugins.active[0]: found gate.token_budget, a plugin that is not supported yet; remove it; there is gate.endless_loop, gate.tool_approval, gate.changed_tool, gate.context_window, memory.compaction, memory.capped, memory.summary_buffer, memory.tool_results, planner.static, observer.otel, control.cancel, skills, agent.react (bundle_not_supported)',
     ],
   },
   {

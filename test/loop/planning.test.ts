@@ -32,13 +32,13 @@ test('a plan is asked for before the first model call, and shown in announce', a
   );
 });
 
-test('a plan in the system prompt is part of the instructions and not of announce', async () => {
+test('a plan in the system prompt follows the instructions and is not in announce', async () => {
   const house = planned('never', 'system');
   const seen: boolean[] = [];
   house.bus.before(
     'before:llm.request',
     ({ request }) =>
-      void seen.push(request.instructions.includes('1. Look'), request.announce?.includes('PLAN') ?? false),
+      void seen.push(request.gallery?.includes('1. Look') ?? false, request.announce?.includes('PLAN') ?? false),
   );
   await house.ask('go');
   assert.deepEqual(seen, [true, false]);

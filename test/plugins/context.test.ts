@@ -44,8 +44,9 @@ test('what cannot be read is told with what can', async () => {
   const read = (args: Record<string, string | number>) =>
     runTool(contextGroup, 'context_read', args, { readBody: (ref) => (ref === 'r' ? 'text' : undefined) });
   const faults: readonly (readonly [args: Record<string, string | number>, code: string, says: RegExp])[] = [
-    [{}, 'invalid', /either ref or turn/],
-    [{ ref: 'r', turn: 1 }, 'invalid', /not both/],
+    [{}, 'invalid', /exactly one of ref, action and turn/],
+    [{ ref: 'r', turn: 1 }, 'invalid', /exactly one/],
+    [{ action: 't1-1-1' }, 'unknown_action', /Copy the id/],
     [{ ref: 'other' }, 'unknown_ref', /Copy the ref/],
     [{ turn: 1 }, 'unknown_turn', /this is the first/],
     [{ ref: 'r', offset: 4 }, 'past_end', /ends at 4/],

@@ -74,7 +74,7 @@ const coldFinding = z.object({
   billed: z.int().optional(),
   cause: z.enum(['ours', 'expired', 'provider', 'unknown']).optional(),
   section: z.string().optional(),
-  change: z.enum(['model', 'selection', 'bundle', 'compaction', 'gate']).optional(),
+  change: z.enum(['model', 'selection', 'bundle', 'compaction', 'clearing', 'gate']).optional(),
 });
 
 export const readCalls = z.strictObject({

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { head, utf8Length } from '../../base/text.ts';
-import { turnText } from '../../assembly/turn-text.ts';
+import type { MaybePromise } from '../../base/promise.ts';
+import { resultText, turnText } from '../../assembly/turn-text.ts';
 import type { Conversation } from '../../domain/conversation.ts';
+import type { ToolContext } from '../../kernel/ports.ts';
 import { defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../kernel/tool.ts';
 
 const DEFAULT_LIMIT = 4_000;
@@ -9,6 +11,7 @@ const MAX_LIMIT = 12_000;
 
 const input = z.strictObject({
   ref: z.string().min(1).max(128).optional().describe('The reference given where a result was cut.'),
+  action: z.string().min(1).max(128).optional().describe('The action whose result was cleared, by its id.'),
   turn: z.int().min(1).optional().describe('The number of an earlier turn; the first is 1.'),
   offset: z.int().min(0).default(0).describe('Characters to skip: the next_offset of the last reading.'),
   limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Characters to read.'),
@@ -17,19 +20,24 @@ const input = z.strictObject({
 const contextRead = defineTool({
   name: 'context_read',
   description:
-    'Read what is no longer in front of you: the whole of a result that was cut to size (give its ref), or an earlier ' +
-    'turn that is only left as a summary (give its number). Give exactly one of the two. Long texts come in pages: ' +
-    'call again with next_offset until it is null.',
+    'Read what is no longer in front of you: the whole of a result that was cut to size (give its ref), a result that was ' +
+    'cleared (give its action), or an earlier turn that is left out or told as a summary (give its number). Give exactly ' +
+    'one of these. Long texts come in pages: call again with next_offset until it is null.',
   input,
   effect: 'read',
-  async run({ ref, turn, offset, limit }, { conversation, readBody }) {
-    if ((ref === undefined) === (turn === undefined)) {
-      return toolFailure('invalid', 'Give either ref or turn, and not both.');
-    }
-    const text = ref === undefined ? turnText(conversation, turn ?? 0) : await readBody(ref);
+  async run({ ref, action, turn, offset, limit }, { conversation, readBody }) {
+    const given = [ref, action, turn].filter((one) => one !== undefined);
+    if (given.length !== 1) return toolFailure('invalid', 'Give exactly one of ref, action and turn.');
+    if (turn !== undefined && turnText(conversation, turn) === undefined)
+      return toolFailure('unknown_turn', `There is no earlier turn ${turn}: ${endedTurns(conversation)}.`);
+    const text =
+      turn !== undefined ? turnText(conversation, turn) : await bodyOf({ ref, action }, conversation, readBody);
     if (text === undefined) {
       return ref === undefined
-        ? toolFailure('unknown_turn', `There is no earlier turn ${turn ?? 0}: ${endedTurns(conversation)}.`)
+        ? toolFailure(
+            'unknown_action',
+            `There is no result of an action ${action ?? ''}. Copy the id from where it was cleared.`,
+          )
         : toolFailure('unknown_ref', `Nothing is kept under ${ref}. Copy the ref from where the result was cut.`);
     }
     if (offset > 0 && offset >= text.length) {
@@ -44,6 +52,17 @@ const contextRead = defineTool({
     });
   },
 });
+
+/** A result that was cut, or one that was cleared: of that, the whole body where it had been cut before. */
+function bodyOf(
+  { ref, action }: { readonly ref: string | undefined; readonly action: string | undefined },
+  conversation: Conversation,
+  readBody: ToolContext['readBody'],
+): MaybePromise<string | undefined> {
+  if (ref !== undefined) return readBody(ref);
+  const result = resultText(conversation, action ?? '');
+  return result?.ref === undefined ? result?.text : readBody(result.ref);
+}
 
 /** Reading back what the prompt no longer holds. */
 export const contextGroup: BuiltinGroup = { name: 'context', locked: true, tools: [contextRead] };
