@@ -69,7 +69,17 @@ for (const [who, models] of [
   test(`to switch off what ${who} finds is free, and the consequence says how it reaches the model`, () => {
     const [first] = models;
     const cached = [
-      { ...first, at: 0, livesMs: 1_000, tokens: 9_000, sections: {}, turn: 1, revision: 'r1', selection: undefined, cleared: 0 },
+      {
+        ...first,
+        at: 0,
+        livesMs: 1_000,
+        tokens: 9_000,
+        sections: {},
+        turn: 1,
+        revision: 'r1',
+        selection: undefined,
+        cleared: 0,
+      },
     ];
     const { kind, realisation } = consequence(
       agent({}, models),
