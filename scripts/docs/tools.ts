@@ -189,4 +189,8 @@ surfaces:
   name only.
 - A child process has \`PATH\` and the \`env\` of its service, and nothing else of Treadle's environment.
 - \`treadle check\` asks the servers, and says what of them cannot be used.
+- With \`auth: { type: oauth2 }\` each user signs in to the server themselves: it is the account \`mcp.knowledge\` among their
+  accounts, and its calls are made with their own token. Before, its tools are inactive, or, with \`claim_policy: ask\`, the
+  attempt asks for the sign-in. The client is registered by itself unless \`client_id\` names one; the rights of the app
+  itself are \`grant: client_credentials\`.
 `;

@@ -27,15 +27,21 @@ export function applyClaims(
   return { tools: unmet.length === 0 ? tools : met, unmet };
 }
 
-/** The tools that an account brings back: unmet in the turn before, and now there and met. By account. */
+/**
+ * The tools that an account brings back: unmet in the turn before, and now there and met. By account.
+ *
+ * Of a server whose tools nobody knew, the group stood for all of them.
+ */
 export function reactivated(
   before: EffectiveAgent | undefined,
   now: EffectiveAgent,
 ): NonNullable<EffectiveAgent['unmet']> {
   const there = new Set(now.tools.map(({ name }) => name));
+  const ofGroup = (group: string): readonly string[] =>
+    now.tools.filter((tool) => tool.remote !== undefined && tool.group === group).map(({ name }) => name);
   const still = new Set((now.unmet ?? []).flatMap(({ tools }) => tools));
   return (before?.unmet ?? []).flatMap(({ account, tools }) => {
-    const back = tools.filter((name) => there.has(name) && !still.has(name));
+    const back = tools.filter((name) => !still.has(name)).flatMap((name) => (there.has(name) ? [name] : ofGroup(name)));
     return back.length === 0 ? [] : [{ account, tools: back }];
   });
 }

@@ -42,7 +42,10 @@ export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, 
   // What is not in the prompt costs nothing when it goes, and no search may find it.
   const listed = deferral === undefined ? kept : kept.filter((tool) => !isDeferred(tool) || tools.includes(tool));
   const inactive = [...narrowed.inactive, ...unmet.map(({ name, why }) => ({ name, why }))];
-  const accounts = byAccount(applied.unmet);
+  const unknown = grant.unavailable.flatMap(({ name, why, account }) =>
+    account === undefined ? [] : [{ name, why, account }],
+  );
+  const accounts = byAccount([...applied.unmet, ...unknown]);
   // Apart from the instructions: these lists are others when the user changes them.
   const lists = joined([narrowed.gallery.text, roster(narrowed.services)]);
   const agent: EffectiveAgent = {
@@ -68,7 +71,7 @@ export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, 
     role,
     models: [...narrowed.models],
   };
-  return { agent, unmet };
+  return { agent, unmet: [...unmet, ...unknown] };
 }
 
 function byAccount(unmet: readonly UnmetTool[]): NonNullable<EffectiveAgent['unmet']> {

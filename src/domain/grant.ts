@@ -29,6 +29,8 @@ export interface UnavailableTool {
   readonly own: string;
   readonly kind?: GroupKind | undefined;
   readonly why: string;
+  /** The connected account that would bring it. */
+  readonly account?: string | undefined;
 }
 
 /** A skill that the operator allows an agent. */

@@ -19,7 +19,7 @@ const oauth = z
     type: requiredKey(z.literal('oauth2'), 'OAuth 2, as the MCP specification has it: discovery, PKCE, refresh.'),
     grant: key(
       z.enum(['authorization_code', 'client_credentials']),
-      'Whose rights are used: of a person who signs in once, or of this app itself.',
+      'Whose rights are used: of each user, who signs in once and has an account `mcp.` and the id of the server, or of this app itself.',
       { default: 'authorization_code' },
     ),
     client_id: key(text, 'The client as the authorization server knows it.', { otherwise: 'registered dynamically' }),
@@ -69,6 +69,7 @@ const http = z.strictObject({
   transport: requiredKey(z.enum(['http', 'streamable-http']), 'Streamable HTTP.'),
   url: requiredKey(z.url({ protocol: /^https?$/ }), 'The endpoint.'),
   headers: key(z.record(z.string(), z.string()), 'Further headers of every request.'),
+  label: key(text, 'What people call it, where they sign in to it.', { otherwise: 'the id' }),
   auth: key(auth, 'How Treadle shows who it is.', {
     otherwise: 'not at all',
   }),

@@ -227,6 +227,8 @@ export interface ConnectedAccount {
   readonly claims: readonly string[];
   /** What shows who the user is, as `Authorization: Bearer`. Good for some minutes; a tool keeps it nowhere. */
   readonly token: string;
+  /** When the user signed in. Another time: it may be another account. */
+  readonly since?: Instant | undefined;
 }
 
 /** What a running tool may touch. */
@@ -392,6 +394,13 @@ export interface AccountStore {
     readonly tenant: string;
     readonly provider: string;
   }): MaybePromise<ConnectedAccount>;
+  /** A token was refused where it should have been good: it is renewed. Rejects where the user has to connect anew. */
+  renew?(key: {
+    readonly userId: string;
+    readonly tenant: string;
+    readonly provider: string;
+    readonly refused: string;
+  }): MaybePromise<void>;
 }
 
 // ── The engine ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -117,6 +117,17 @@ export function toolFailure(
   return marked(uncertain ? { ...said, uncertain } : said);
 }
 
+/** The code that the model and programs know it by when a tool needs an account, or more rights in it, than there are. */
+export const ACCOUNT_NEEDED = 'account_needed';
+
+/** The account that a tool needs, or the rights that it lacks there: the user may be asked for them. */
+export function accountNeeded(
+  message: string,
+  { account, claims }: { readonly account: string; readonly claims: readonly string[] },
+): ToolReturn {
+  return toolFailure(ACCOUNT_NEEDED, message, { value: { consent: { account, claims: [...claims] } } });
+}
+
 /** Asks the person for a connected account: the turn waits, and the tool runs again with `context.reply`. */
 export function askConsent(
   question: string,

@@ -1,17 +1,19 @@
 import { isoTime, type Clock, type Instant } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { canonicalJson, isObject, toJson, type Json } from '../base/json.ts';
-import type { AccountProvider } from '../domain/account.ts';
 import type { AccountStore, ConnectedAccount, Logger } from '../kernel/ports.ts';
 import type { AccountKey, AccountRows } from '../kernel/stores.ts';
+import { createOAuthServer } from '../adapters/accounts/oauth.ts';
 import {
   AccountRefused,
-  createOAuthServer,
   newVerifier,
   type OAuthServer,
+  type Registration,
+  type SignInPlace,
   type Tokens,
-} from '../adapters/accounts/oauth.ts';
+} from '../adapters/accounts/oauth-flow.ts';
 import { createVault } from '../adapters/accounts/vault.ts';
+import type { Provider, Providers } from './account-providers.ts';
 
 export interface Owner {
   readonly tenant: string;
@@ -33,6 +35,8 @@ export interface ConnectRequest {
   readonly claims?: readonly string[] | undefined;
   /** Where the authorization server sends the user back to. */
   readonly redirectUrl: string;
+  /** Where this app describes itself as a client, if that can be read from outside. */
+  readonly clientDocument?: string | undefined;
   /** Ties the sign-in to a browser, where it ends without credentials. */
   readonly browser?: string | undefined;
 }
@@ -58,7 +62,7 @@ export interface Accounts extends AccountStore {
 
 export interface AccountsOptions {
   /** What is declared now: an edited bundle may say something else. */
-  readonly providers: () => Readonly<Record<string, AccountProvider>>;
+  readonly providers: () => Providers;
   readonly rows: AccountRows;
   /** The first seals; the others still open. */
   readonly secrets: readonly string[];
@@ -80,6 +84,7 @@ interface SignIn extends Owner {
   readonly claims: readonly string[];
   readonly browser?: string | undefined;
   readonly until: Instant;
+  readonly at?: Registration | undefined;
 }
 
 const SIGN_IN_MS = 10 * 60_000;
@@ -89,15 +94,16 @@ const STATE = 'state';
 
 export function createAccounts({ providers, rows, secrets, clock, logger }: AccountsOptions): Accounts {
   const vault = createVault(secrets);
-  const servers = new WeakMap<AccountProvider, OAuthServer>();
+  const servers = new WeakMap<Provider, Promise<OAuthServer>>();
   const refreshing = new Map<string, Promise<Kept>>();
 
-  const declaredAs = (provider: string): AccountProvider | undefined => {
+  const declaredAs = (provider: string): Provider | undefined => {
     const all = providers();
     return Object.hasOwn(all, provider) ? all[provider] : undefined;
   };
 
-  const providerOf = (provider: string): { readonly declared: AccountProvider; readonly server: OAuthServer } => {
+  /** Throws at once for a provider that nobody declares. */
+  const providerOf = (provider: string): Promise<OAuthServer> => {
     const declared = declaredAs(provider);
     if (declared === undefined) {
       const known = Object.keys(providers());
@@ -105,8 +111,8 @@ export function createAccounts({ providers, rows, secrets, clock, logger }: Acco
       throw new TreadleError('account_unknown', { found: JSON.stringify(provider), wanted });
     }
     let server = servers.get(declared);
-    if (server === undefined) servers.set(declared, (server = createOAuthServer(declared, clock)));
-    return { declared, server };
+    if (server === undefined) servers.set(declared, (server = serverOf(declared, clock)));
+    return server;
   };
 
   const view = (provider: string, kept: Kept | undefined, isThere: boolean): AccountView => ({
@@ -131,22 +137,22 @@ export function createAccounts({ providers, rows, secrets, clock, logger }: Acco
   }
 
   /** One renewal at a time here; of two processes the one that wrote first counts. */
-  function renewed(key: AccountKey): Promise<Kept> {
+  function renewed(key: AccountKey, refused?: string): Promise<Kept> {
     const place = placeOf(key);
     let running = refreshing.get(place);
     if (running === undefined) {
-      running = renew(key).finally(() => refreshing.delete(place));
+      running = renew(key, refused).finally(() => refreshing.delete(place));
       refreshing.set(place, running);
     }
     return running;
   }
 
-  async function renew(key: AccountKey): Promise<Kept> {
+  async function renew(key: AccountKey, refused: string | undefined): Promise<Kept> {
     const { kept, revision } = await read(key);
-    if (!isEnding(kept)) return kept; // somebody else was here
-    const { server } = providerOf(key.provider);
+    if (!isEnding(kept) && kept.tokens.access !== refused) return kept; // somebody else was here
     let next: Kept;
     try {
+      const server = await providerOf(key.provider);
       next = { at: kept.at, tokens: await server.refresh(kept.tokens) };
     } catch (error) {
       if (!(error instanceof AccountRefused)) throw unavailable(key.provider, error);
@@ -183,11 +189,15 @@ export function createAccounts({ providers, rows, secrets, clock, logger }: Acco
       return Object.fromEntries(held);
     },
     async open({ tenant, userId, provider }): Promise<ConnectedAccount> {
-      providerOf(provider);
+      void providerOf(provider);
       const key = { tenant, userId, provider };
       const { kept } = await read(key);
-      const { tokens } = isEnding(kept) ? await renewed(key) : kept;
-      return { provider, claims: tokens.claims, token: tokens.access };
+      const { tokens, at } = isEnding(kept) ? await renewed(key) : kept;
+      return { provider, claims: tokens.claims, token: tokens.access, since: at };
+    },
+    async renew({ tenant, userId, provider, refused }) {
+      void providerOf(provider);
+      await renewed({ tenant, userId, provider }, refused);
     },
     async list(owner) {
       const found = new Map((await rows.accountsOf(owner)).map(({ provider, sealed }) => [provider, sealed]));
@@ -199,12 +209,13 @@ export function createAccounts({ providers, rows, secrets, clock, logger }: Acco
           return view(provider, kept, sealed !== undefined);
         });
     },
-    async connect(owner, provider, { claims = [], redirectUrl, browser }) {
-      const { declared, server } = providerOf(provider);
+    async connect(owner, provider, { claims = [], redirectUrl, clientDocument, browser }) {
+      const server = await providerOf(provider);
       const key = { ...ownerOf(owner), provider };
       const row = await rows.readAccount(key);
       const had = row === undefined ? undefined : opened(key, row.sealed);
-      const wanted = [...new Set([...(declared.scopes ?? []), ...(had?.tokens.claims ?? []), ...claims])].sort();
+      const { at, claims: always } = await prepared(provider, server, { redirectUrl, clientDocument });
+      const wanted = [...new Set([...always, ...(had?.tokens.claims ?? []), ...claims])].sort();
       const until = clock.now() + SIGN_IN_MS;
       const verifier = newVerifier();
       const signIn: SignIn = {
@@ -214,10 +225,11 @@ export function createAccounts({ providers, rows, secrets, clock, logger }: Acco
         claims: wanted,
         until,
         ...(browser === undefined ? {} : { browser }),
+        ...(at === undefined ? {} : { at }),
       };
       const state = vault.seal(asJson(signIn), STATE);
       try {
-        return { url: await server.signIn({ redirectUrl, state, verifier, claims: wanted }), until };
+        return { url: await server.signIn({ redirectUrl, state, verifier, claims: wanted, at }), until };
       } catch (error) {
         throw unavailable(provider, error);
       }
@@ -230,11 +242,11 @@ export function createAccounts({ providers, rows, secrets, clock, logger }: Acco
       const state = callback.get('state') ?? '';
       const signIn = signInOf(state);
       if (signIn === undefined) throw new TreadleError('sign_in_invalid', { hint: 'begin again' });
-      const { provider, verifier, redirectUrl, claims } = signIn;
-      const { server } = providerOf(provider);
+      const { provider, verifier, redirectUrl, claims, at } = signIn;
+      const server = await providerOf(provider);
       let tokens: Tokens;
       try {
-        tokens = await server.finish(callback, { redirectUrl, state, verifier, claims });
+        tokens = await server.finish(callback, { redirectUrl, state, verifier, claims, at });
       } catch (error) {
         if (!(error instanceof AccountRefused)) throw unavailable(provider, error);
         throw new TreadleError('account_unmet', {
@@ -258,7 +270,7 @@ export function createAccounts({ providers, rows, secrets, clock, logger }: Acco
       });
     },
     async disconnect(owner, provider) {
-      const { server } = providerOf(provider);
+      const server = await providerOf(provider);
       const key = { ...ownerOf(owner), provider };
       const row = await rows.readAccount(key);
       // Here first: whatever the other side says, nothing uses it any more.
@@ -275,6 +287,21 @@ export function createAccounts({ providers, rows, secrets, clock, logger }: Acco
 }
 
 const MOST_TRIES = 5;
+
+/** What signing in at MCP servers takes is loaded where a bundle has one that wants it. */
+async function serverOf(provider: Provider, clock: Clock): Promise<OAuthServer> {
+  if (provider.type === 'oauth2') return createOAuthServer(provider, clock);
+  const { createMcpSignIn } = await import('../adapters/accounts/mcp-sign-in.ts');
+  return createMcpSignIn({ ...provider, clock });
+}
+
+async function prepared(provider: string, server: OAuthServer, place: SignInPlace): ReturnType<OAuthServer['prepare']> {
+  try {
+    return await server.prepare(place);
+  } catch (error) {
+    throw unavailable(provider, error);
+  }
+}
 
 function ownerOf({ tenant, userId }: Owner): Owner {
   return { tenant, userId };
@@ -305,23 +332,4 @@ function unavailable(provider: string, error: unknown): TreadleError {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** What several bundles declare together. Throws `bundle_conflict` for a provider that two of them declare otherwise. */
-export function declaredAccounts(
-  bundles: readonly (Readonly<Record<string, AccountProvider>> | undefined)[],
-): Readonly<Record<string, AccountProvider>> {
-  const all = new Map<string, AccountProvider>();
-  for (const [provider, one] of bundles.flatMap((bundle) => Object.entries(bundle ?? {}))) {
-    const known = all.get(provider) ?? one;
-    if (canonicalJson(toJson(known)) !== canonicalJson(toJson(one))) {
-      throw new TreadleError('bundle_conflict', {
-        place: `accounts.${provider}`,
-        found: 'an account that another bundle declares otherwise',
-        wanted: 'the same, or another id',
-      });
-    }
-    all.set(provider, known);
-  }
-  return Object.fromEntries(all);
 }

@@ -15,6 +15,7 @@ import type { Behaviour } from '../domain/behaviour.ts';
 import type { Bundle } from '../domain/bundle.ts';
 import { shippedRoles } from '../domain/declared-model.ts';
 import type { Grant } from '../domain/grant.ts';
+import { providersOf } from './account-providers.ts';
 import type { Declared } from './declare.ts';
 import { didYouMean, oneOf, type Notices, type Problems } from './problems.ts';
 
@@ -93,7 +94,8 @@ export function checkStructure(
 }
 
 /** Says which tools wait for an account that nobody can connect here. */
-export function checkAccounts({ accounts = {} }: Bundle, { tools }: Grant, file: string, notices: Notices): void {
+export function checkAccounts(bundle: Bundle, { tools }: Grant, file: string, notices: Notices): void {
+  const accounts = providersOf(bundle);
   for (const { definition, needs } of tools) {
     if (needs === undefined || Object.hasOwn(accounts, needs.provider)) continue;
     const { provider } = needs;

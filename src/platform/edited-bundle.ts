@@ -94,7 +94,9 @@ function sharedServers(
   return {
     servers: {
       ids,
-      group: (entry) => (isShared(serverId(entry)) ? servers.group(entry) : { ...notAsked(entry), version: 0 }),
+      group: (entry, asker) =>
+        isShared(serverId(entry)) ? servers.group(entry, asker) : { ...notAsked(entry), version: 0 },
+      needs: (entry) => (isShared(serverId(entry)) ? servers.needs(entry) : undefined),
       hand: () => undefined,
       health: () => [],
       ask: () => Promise.resolve(false),

@@ -4,6 +4,7 @@ import { behaviourLevels, inventoryLevels, resolve, type Path } from '../assembl
 import type { ModelRef } from '../domain/agent.ts';
 import type { FoundSkill } from '../adapters/skills/discover.ts';
 import type {
+  Claim,
   Grant,
   GrantedService,
   GrantedSkill,
@@ -32,10 +33,17 @@ export interface ToolGroup {
   readonly unavailable?: string | undefined;
   /** The group of a server, which may have other tools tomorrow, with what it does not have now. */
   readonly remote?: RemoteState | undefined;
+  /** What each of its tools needs of the user's account, where its entry says nothing else of the tool. */
+  readonly needs?: Claim | undefined;
 }
 
 export interface RemoteState {
-  readonly missing: readonly { readonly own: string; readonly why: string }[];
+  readonly missing: readonly {
+    readonly own: string;
+    readonly why: string;
+    /** The account that would bring it. */
+    readonly account?: string | undefined;
+  }[];
   /** The server could not be asked: it may have more than is known. */
   readonly isOpen: boolean;
 }
@@ -191,14 +199,17 @@ function membersOf(
     locked: group.locked,
     defer: entry.defer,
     traits: { ...(kind === 'mcp' ? entry.tool_traits?.['*'] : undefined), ...entry.tool_traits?.[own] },
-    needs: entry.tool_claims?.[own],
+    needs: entry.tool_claims?.[own] ?? group.needs,
     tool,
     why: why ?? '',
   });
   if (group.remote !== undefined) {
     // What a server has is not known when the bundle is written: no name is a mistake.
     const offered = group.tools.map((tool) => member(tool.own, tool));
-    return [...offered, ...group.remote.missing.map((one) => ({ ...member(one.own, undefined), why: one.why }))];
+    return [
+      ...offered,
+      ...group.remote.missing.map(({ own, why, account }) => ({ ...member(own, undefined), why, account })),
+    ];
   }
   const names = group.tools.map(({ own }) => own);
   const unknown = (at: Path, name: string): void => {
@@ -252,11 +263,12 @@ function assembleGrant(
   const unavailable: UnavailableTool[] = [];
   const tools = new Map<string, ReturnType<typeof toolOf>>();
   for (const member of members) {
-    const { alias, own, locked, traits, needs, tool, why } = member;
+    const { alias, own, locked, traits, needs, tool, why, account } = member;
     const name = names.get(member) ?? own;
     const kind = member.kind === 'tools' ? {} : { kind: member.kind };
     if (tool === undefined) {
-      unavailable.push({ name: own === EVERYTHING ? alias : name, group: alias, own, ...kind, why });
+      const brought = account === undefined ? {} : { account };
+      unavailable.push({ name: own === EVERYTHING ? alias : name, group: alias, own, ...kind, why, ...brought });
       continue;
     }
     const deferred = isDeferred(member) ? { deferred: true as const } : {};

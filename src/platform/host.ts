@@ -1,7 +1,6 @@
 import { systemClock, type Clock } from '../base/clock.ts';
 import { randomIds, type IdSource } from '../base/ids.ts';
 import type { Passing } from '../domain/event.ts';
-import type { AccountProvider } from '../domain/account.ts';
 import type { Plugin } from '../kernel/plugin.ts';
 import type { AccountRows } from '../kernel/stores.ts';
 import type { NoteStore } from '../kernel/notes.ts';
@@ -16,7 +15,8 @@ import { createCursors } from './runs/cursor.ts';
 import { createFolds } from './runs/folds.ts';
 import type { Runs } from './runs/runs.ts';
 import { createAllowances, type Allowances } from './allowances.ts';
-import { createAccounts, declaredAccounts, type Accounts } from './accounts.ts';
+import { declaredAccounts, providersOf, type Providers } from './account-providers.ts';
+import { createAccounts, type Accounts } from './accounts.ts';
 import { goingOn } from './consent-runs.ts';
 import { hostSelections } from './host-selections.ts';
 import type { Selections } from './selections.ts';
@@ -95,8 +95,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const notes = options.notes ?? createMemoryNotes();
   const { rows = createMemoryAccounts(), secrets = [options.secret] } = options.accounts ?? {};
   const opened: OpenBundle[] = [];
-  const declared = (): Readonly<Record<string, AccountProvider>> =>
-    Object.fromEntries(opened.flatMap((one) => Object.entries(one.loaded.bundle.accounts ?? {})));
+  const declared = (): Providers =>
+    Object.fromEntries(opened.flatMap((one) => Object.entries(providersOf(one.loaded.bundle))));
   const accounts = createAccounts({ providers: declared, rows, secrets, clock, logger });
   let served;
   try {
@@ -104,7 +104,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
       const one = await openBundle({ ...options, selections: store, accounts, allowances, notes, bundle });
       opened.push(one);
     }
-    declaredAccounts(opened.map((one) => one.loaded.bundle.accounts));
+    declaredAccounts(opened.map((one) => providersOf(one.loaded.bundle)));
     served = servedBundles(opened);
   } catch (error) {
     for (const one of opened) await one.close(0);

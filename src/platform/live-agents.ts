@@ -1,14 +1,18 @@
 import { isPromise, type MaybePromise } from '../base/promise.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { Claim } from '../domain/grant.ts';
 import type { McpTools } from '../domain/inventory.ts';
+import type { ToolDefinition } from '../domain/tool.ts';
 import type { Tool } from '../kernel/ports.ts';
 import { toolChanges } from '../assembly/tool-changes.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { AgentSource, Assembled, ConversationMeta, Toolset } from '../kernel/ports.ts';
+import type { Owner } from './accounts.ts';
 import type { LoadedAgent } from './agent-source.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { GrantWithHands, ToolGroup } from './grant.ts';
-import type { McpServers } from './mcp-entry.ts';
+import { serverId, type McpServers } from './mcp-entry.ts';
 import type { Services } from './services.ts';
 
 /** An agent whose tools are partly a server's or a service's, and how its grant is made of what these have. */
@@ -29,10 +33,12 @@ export interface LiveAgentsOptions {
 
 /** Agents with the tools that their servers have at the moment. */
 export interface LiveAgents {
-  /** As the servers last said. Undefined for an agent that the bundle does not have. */
+  /** As the servers last said to anybody. Undefined for an agent that the bundle does not have. */
   known(agent: string): LoadedAgent | undefined;
-  /** After asking the servers where that is due. Never rejects. */
-  now(agent: string): MaybePromise<LoadedAgent | undefined>;
+  /** After asking the servers where that is due, as they are to this user. Never rejects. */
+  now(agent: string, owner?: Owner): MaybePromise<LoadedAgent | undefined>;
+  /** What a tool of an agent's turn needs of its user's account. */
+  needs(agent: string, definition: ToolDefinition): Claim | undefined;
   /** A source whose turns begin with what the servers have then. */
   source(
     make: (agent: (id: string) => LoadedAgent | undefined) => AgentSource,
@@ -44,12 +50,14 @@ export interface LiveAgents {
 const MOST_STATES = 20;
 
 export function createLiveAgents({ loaded, remote, servers, services }: LiveAgentsOptions): LiveAgents {
-  const current = new Map<string, { readonly key: string; readonly agent: LoadedAgent }>();
+  const current = new Map<string, LoadedAgent>();
+  const states = new BoundedMap<string, LoadedAgent>(MOST_STATES);
 
-  function now(id: string): MaybePromise<LoadedAgent | undefined> {
+  function now(id: string, owner?: Owner): MaybePromise<LoadedAgent | undefined> {
     const part = remote.get(id);
     if (part === undefined) return loaded.get(id);
-    const groups = together(part.entries.map((entry) => servers.group(entry)));
+    const asks = loaded.get(id)?.frame.asksForClaims === true;
+    const groups = together(part.entries.map((entry) => servers.group(entry, { owner, asks })));
     const found = together(part.services.map((namespace) => services.now(namespace)));
     if (!isPromise(groups) && !isPromise(found)) return made(id, part, groups, found);
     return Promise.all([groups, found]).then(([ofServers, ofServices]) => made(id, part, ofServers, ofServices));
@@ -61,16 +69,21 @@ export function createLiveAgents({ loaded, remote, servers, services }: LiveAgen
     groups: readonly VersionedGroup[],
     found: readonly Versioned[],
   ): LoadedAgent | undefined {
-    const key = [...groups, ...found].map((one) => one?.version ?? 0).join();
-    const known = current.get(id);
     const agent = loaded.get(id);
-    if (known?.key === key || agent === undefined) return known?.agent ?? agent;
+    if (agent === undefined) return undefined;
+    const key = canonicalJson([id, ...[...groups, ...found].map((one) => one?.version ?? 0)]);
+    const known = states.get(key);
+    if (known !== undefined) {
+      current.set(id, known);
+      return known;
+    }
     const entries = part.entries.map((entry, index): [McpTools, ToolGroup] => [
       entry,
       groups[index] ?? groups[0] ?? NOTHING,
     ]);
     const fresh: LoadedAgent = { ...agent, ...part.grantOf(new Map(entries)) };
-    current.set(id, { key, agent: fresh });
+    states.set(key, fresh);
+    current.set(id, fresh);
     return fresh;
   }
 
@@ -91,13 +104,26 @@ export function createLiveAgents({ loaded, remote, servers, services }: LiveAgen
     return tools;
   }
 
+  function needs(id: string, definition: ToolDefinition): Claim | undefined {
+    const { name, group, remote: far } = definition;
+    if (far === undefined) {
+      const granted = (current.get(id) ?? loaded.get(id))?.grant.tools.find((one) => one.definition.name === name);
+      return granted?.needs;
+    }
+    const entry = remote
+      .get(id)
+      ?.entries.find((one) => (one.alias ?? one.name) === group && serverId(one) === far.server);
+    return entry === undefined ? undefined : (entry.tool_claims?.[far.name] ?? servers.needs(entry));
+  }
+
   return {
-    known: (id) => current.get(id)?.agent ?? loaded.get(id),
+    known: (id) => current.get(id) ?? loaded.get(id),
     now,
+    needs,
     source(make, agentNamed) {
       if (remote.size === 0) return make((id) => loaded.get(id));
       const sources = new BoundedMap<LoadedAgent, AgentSource>(MOST_STATES);
-      const latest = make((id) => current.get(id)?.agent ?? loaded.get(id));
+      const latest = make((id) => current.get(id) ?? loaded.get(id));
       const toolsets = new WeakMap<EffectiveAgent, Toolset>();
 
       const sourceOf = (agent: LoadedAgent): AgentSource => {
@@ -114,7 +140,7 @@ export function createLiveAgents({ loaded, remote, servers, services }: LiveAgen
       };
       return {
         assemble(meta, conversation) {
-          const agent = now(agentNamed(meta.agent));
+          const agent = now(agentNamed(meta.agent), meta);
           return isPromise(agent)
             ? agent.then((one) => begin(meta, conversation, one))
             : begin(meta, conversation, agent);
@@ -134,8 +160,8 @@ function together<T>(asked: readonly MaybePromise<T>[]): MaybePromise<readonly T
   return asked as readonly T[]; // none is a promise
 }
 
-type Versioned = { readonly version: number } | undefined;
-type VersionedGroup = ToolGroup & { readonly version: number };
+type Versioned = { readonly version: number | string } | undefined;
+type VersionedGroup = ToolGroup & { readonly version: number | string };
 const NOTHING: ToolGroup = { locked: false, tools: [] };
 
 /** Puts on record what became of the tools of servers since the turn before. */

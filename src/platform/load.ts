@@ -16,6 +16,7 @@ import { agentGroup } from '../plugins/tools/agent.ts';
 import { activeByDefault as shippedByDefault } from '../plugins/shipped.ts';
 import { activePlugins, type ActivePlugin } from './active-plugins.ts';
 import { asideOf, checkMemory } from './aside-role.ts';
+import type { Owner } from './accounts.ts';
 import { createAgentSource, type LoadedAgent } from './agent-source.ts';
 import { readText } from './bundle-files.ts';
 import { checkAccounts, checkPlanning, checkRoles, checkStructure, checkToolChoice } from './check-bundle.ts';
@@ -53,7 +54,8 @@ export interface LoadOptions {
   readonly clock?: Clock;
   /** What tool servers do out of the ordinary is told here. */
   readonly logger?: Logger;
-  readonly oauth?: McpServersOptions['oauth'];
+  /** Users' accounts, for servers that they sign in to. Nobody can when absent. */
+  readonly accounts?: AccountStore | undefined;
   /** Instead of what is in the file: an edit that nobody has saved. */
   readonly text?: string | undefined;
   /** Instead of servers of its own. The bundle closes them with itself. */
@@ -80,8 +82,8 @@ export interface LoadedBundle {
   agentNamed(name?: string): string;
   /** With the tools that its servers were last known to have. Throws `bundle_unknown_name`. */
   agent(id: string): LoadedAgent;
-  /** The same after asking its servers, where that is due. Throws `bundle_unknown_name`; a server that is down is no error. */
-  agentNow(id: string): MaybePromise<LoadedAgent>;
+  /** The same after asking its servers, where that is due, as they are to this user. Throws `bundle_unknown_name`; a server that is down is no error. */
+  agentNow(id: string, owner?: Owner): MaybePromise<LoadedAgent>;
   readonly servers: McpServers;
   /** What is odd about the tool servers that were asked so far. */
   serverNotices(): readonly Notice[];
@@ -214,7 +216,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       searchPath: options.environment['PATH'],
       clock,
       logger: options.logger ?? silent,
-      oauth: options.oauth,
+      accounts: options.accounts,
     }));
   const live = createLiveAgents({ loaded: byId, remote, servers, services });
   const there = (found: LoadedAgent | undefined): LoadedAgent => {
@@ -234,8 +236,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     notices: notices.all,
     agentNamed,
     agent,
-    agentNow(name) {
-      const found = live.now(agentNamed(name));
+    agentNow(name, owner) {
+      const found = live.now(agentNamed(name), owner);
       return isPromise(found) ? found.then(there) : there(found);
     },
     servers,
@@ -250,7 +252,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
         (known) => createAgentSource({ agent: settled(known), agentNamed, selections: reader, accounts, clock }),
         agentNamed,
       );
-      return withAccounts(source, { agent: settled((name) => live.known(name)), accounts, clock });
+      const asks = (name: string): boolean => byId.get(name)?.frame.asksForClaims === true;
+      return withAccounts(source, { needs: live.needs, asks, accounts, clock });
     },
     explain: (name) => explain(declared, agent(name)),
     async close() {

@@ -1,20 +1,22 @@
 import path from 'node:path';
+import { shortDigest } from '../base/digest.ts';
 import { isPromise } from '../base/promise.ts';
 import type { JsonObject } from '../base/json.ts';
 import { schemaLosses } from '../adapters/models/wire-schema.ts';
 import { compileSchema } from '../adapters/schema/ajv.ts';
 import type { McpService } from '../domain/mcp.ts';
 import type { McpTools } from '../domain/inventory.ts';
-import type { ToolDefinition } from '../domain/tool.ts';
-import type { Clock, Logger, Tool } from '../kernel/ports.ts';
+import type { AccountStore, Clock, Logger } from '../kernel/ports.ts';
 import { ownAccess } from '../adapters/mcp/oauth.ts';
-import { checkOf, type RemoteTool } from '../adapters/mcp/remote-tool.ts';
-import { ONLY_WHEN_NAMED, ownName } from '../adapters/mcp/resources.ts';
-import { createMcpServer, type Listing, type McpServer } from '../adapters/mcp/server.ts';
+import { ownName } from '../adapters/mcp/resources.ts';
+import { createMcpServer, type Listing, type McpServer, type ServerHealth } from '../adapters/mcp/server.ts';
 import { openTransport, type TransportOptions } from '../adapters/mcp/transport.ts';
-import type { CompiledTool } from './catalog.ts';
-import { EVERYTHING, type ToolGroup } from './grant.ts';
-import { notAsked, serverId, type McpServers } from './mcp-entry.ts';
+import { needsOf } from './account-providers.ts';
+import type { ToolGroup } from './grant.ts';
+import { notAsked, serverId, type Asker, type McpServers } from './mcp-entry.ts';
+import { allows, groupOf, handOf, unmetGroup } from './mcp-group.ts';
+import { isSignIn, signInTool } from './mcp-sign-in-tool.ts';
+import { createPersonalServer, type PersonalListing, type PersonalServer } from './personal-server.ts';
 
 export interface McpServersOptions {
   readonly services: Readonly<Record<string, McpService>>;
@@ -24,96 +26,169 @@ export interface McpServersOptions {
   readonly searchPath: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Who shows a server of `auth: oauth2` who we are. */
-  readonly oauth?: ((id: string, service: McpService) => TransportOptions['oauth']) | undefined;
+  /** Users' accounts, for servers that they sign in to. Nobody can when absent. */
+  readonly accounts?: AccountStore | undefined;
 }
 
-export function createMcpServers({
-  services,
-  folder,
-  searchPath,
-  clock,
-  logger,
-  oauth,
-}: McpServersOptions): McpServers {
+const NOBODY: AccountStore = { claims: () => ({}) };
+
+export function createMcpServers(options: McpServersOptions): McpServers {
+  const { services, folder, searchPath, clock, logger, accounts = NOBODY } = options;
   const servers = new Map<string, McpServer>();
-  const own = new Map<string, TransportOptions['oauth']>();
+  const personal = new Map<string, PersonalServer>();
 
-  /** Undefined for a server that asks for none. Throws where a person would have to sign in and nobody can. */
-  function accessOf(id: string, service: McpService): TransportOptions['oauth'] {
-    if (service.transport === 'stdio' || service.auth?.type !== 'oauth2') return undefined;
-    const given = oauth?.(id, service) ?? own.get(id);
-    if (given !== undefined) return given;
-    if (service.auth.grant !== 'client_credentials')
-      throw new Error('a person has to sign in first, and nobody can here');
-    const access = ownAccess(service.auth);
-    own.set(id, access);
-    return access;
-  }
-
-  function serverOf(entry: McpTools): McpServer | undefined {
-    return serverNamed(serverId(entry));
-  }
-
-  function serverNamed(id: string): McpServer | undefined {
+  const serviceOf = (id: string): McpService | undefined => {
     const service = Object.hasOwn(services, id) ? services[id] : undefined;
-    if (service === undefined) return undefined;
+    if (service?.transport !== 'stdio') return service;
+    return { ...service, cwd: path.resolve(folder, service.cwd ?? '.') };
+  };
+
+  function serverOf(id: string, service: McpService): McpServer {
     let server = servers.get(id);
     if (server === undefined) {
-      const inside =
-        service.transport === 'stdio' ? { ...service, cwd: path.resolve(folder, service.cwd ?? '.') } : service;
-      const open = () => openTransport(inside, { folder, searchPath, oauth: accessOf(id, inside) });
-      server = createMcpServer({ id, service: inside, open, clock, logger });
-      servers.set(id, server);
+      const isOurs = service.transport !== 'stdio' && service.auth?.type === 'oauth2';
+      const oauth = isOurs && service.auth?.type === 'oauth2' ? ownAccess(service.auth) : undefined;
+      const open = () => openTransport(service, { folder, searchPath, oauth });
+      servers.set(id, (server = createMcpServer({ id, service, open, clock, logger })));
     }
     return server;
   }
 
+  function personalOf(id: string, service: McpService, account: string): PersonalServer {
+    let server = personal.get(id);
+    if (server === undefined) {
+      const open = (access: Pick<TransportOptions, 'oauth' | 'fetch'>) =>
+        openTransport(service, { folder, searchPath, ...access });
+      server = createPersonalServer({ id, service, account, accounts, open, clock, logger });
+      personal.set(id, server);
+    }
+    return server;
+  }
+
+  function named(id: string): { readonly health: ServerHealth; ask(): Promise<unknown> } | undefined {
+    const service = serviceOf(id);
+    const needs = service === undefined ? undefined : needsOf(id, service);
+    if (service === undefined) return undefined;
+    return needs === undefined ? serverOf(id, service) : personalOf(id, service, needs.provider);
+  }
+
+  async function personalGroup(
+    entry: McpTools,
+    service: McpService,
+    { owner, asks }: Asker,
+  ): Promise<ToolGroup & { readonly version: string }> {
+    const id = serverId(entry);
+    const needs = needsOf(id, service);
+    if (needs === undefined) throw new Error('Treadle bug: nobody signs in to this server');
+    const server = personalOf(id, service, needs.provider);
+    const listing: PersonalListing =
+      owner === undefined ? { status: 'unmet', known: undefined } : await server.listing(owner);
+    const version = versionOf(listing, asks);
+    const call = server.call.bind(server);
+    if (listing.status !== 'unmet') return { ...groupOf(entry, id, listing, call), needs, version };
+    if (listing.known !== undefined) {
+      // What the user had there is known, and stays away by what it needs.
+      return { ...groupOf(entry, id, { status: 'up', version: 0, listed: listing.known }, call), needs, version };
+    }
+    const standIn =
+      asks && owner !== undefined ? signInTool(id, labelOf(id, service), (of) => server.listing(of)) : undefined;
+    return { ...unmetGroup(entry, needs, standIn), needs, version };
+  }
+
   return {
     ids: Object.keys(services),
-    group(entry) {
-      const server = serverOf(entry);
-      if (server === undefined) return { ...notAsked(entry), version: 0 };
-      const use = (listing: Listing) => ({ ...groupOf(entry, server, listing), version: listing.version });
+    group(entry, asker) {
+      const id = serverId(entry);
+      const service = serviceOf(id);
+      if (service === undefined) return { ...notAsked(entry), version: 0 };
+      if (needsOf(id, service) !== undefined) return personalGroup(entry, service, asker);
+      const server = serverOf(id, service);
+      const use = (listing: Listing) => ({
+        ...groupOf(entry, id, listing, server.call.bind(server)),
+        version: listing.version,
+      });
       const listing = server.listing();
       return isPromise(listing) ? listing.then(use) : use(listing);
     },
+    needs(entry) {
+      const service = serviceOf(serverId(entry));
+      return service === undefined ? undefined : needsOf(serverId(entry), service);
+    },
     hand(entry, definition) {
       const { remote } = definition;
-      const server = serverOf(entry);
-      if (remote === undefined || server?.id !== remote.server || !allows(entry, ownName(remote.name)))
-        return undefined;
-      return handOf(server, definition);
+      const id = serverId(entry);
+      const service = serviceOf(id);
+      if (remote === undefined || service === undefined || id !== remote.server) return undefined;
+      const needs = needsOf(id, service);
+      const server = needs === undefined ? serverOf(id, service) : personalOf(id, service, needs.provider);
+      if (needs !== undefined && isSignIn(definition)) {
+        const { hands } = signInTool(id, labelOf(id, service), (of) =>
+          personalOf(id, service, needs.provider).listing(of),
+        );
+        return { definition, ...hands };
+      }
+      return allows(entry, ownName(remote.name)) ? handOf(definition, server.call.bind(server)) : undefined;
     },
-    health: () => Object.keys(services).flatMap((id) => serverNamed(id)?.health ?? []),
+    health: () => Object.keys(services).flatMap((id) => named(id)?.health ?? []),
     async ask(id) {
-      const server = serverNamed(id);
+      const server = named(id);
       await server?.ask();
       return server !== undefined;
     },
-    oddities: () =>
-      [...servers.values()].flatMap(({ id, last }) => {
-        if (last?.status !== 'up')
-          return last === undefined ? [] : [{ server: id, text: `cannot be used: ${last.why}` }];
-        const { listed } = last;
-        return [
-          ...listed.oddities.map((text) => ({ server: id, text })),
-          ...listed.refused.map(({ name, why }) => ({
-            server: id,
-            text: `its tool ${JSON.stringify(name)} cannot be used: ${why}`,
-          })),
-          ...listed.tools.flatMap(({ own, losses, definition }) =>
-            [...losses, ...lossesOf(definition.inputSchema)].map((loss) => ({
-              server: id,
-              text: `of its tool ${JSON.stringify(own)} this is left out or changed: ${loss}`,
-            })),
-          ),
-        ];
-      }),
+    oddities: () => [
+      ...[...servers.values()].flatMap(odditiesOf),
+      ...[...personal.keys()].map((server) => ({
+        server,
+        text: 'each user signs in to it, so what it offers is not known here',
+      })),
+    ],
     async close() {
-      await Promise.all([...servers.values()].map((server) => server.close()));
+      await Promise.all([...servers.values(), ...personal.values()].map((server) => server.close()));
     },
   };
+}
+
+/** The same for users to whom it offers the same, so that they share what is made of it. */
+function versionOf(listing: PersonalListing, asks: boolean): string {
+  switch (listing.status) {
+    case 'up':
+      return `up ${toolsOf(listing)}`;
+    case 'down':
+      return `down ${listing.why} ${toolsOf(listing)}`;
+    case 'unmet':
+      return listing.known === undefined ? `unmet ${String(asks)}` : `up ${toolsOf({ listed: listing.known })}`;
+  }
+}
+
+function toolsOf(listing: Pick<Listing & { readonly status: 'up' }, 'listed'> | Listing): string {
+  const listed = 'listed' in listing ? listing.listed : listing.known;
+  const said = [
+    ...(listed?.tools ?? []).map(({ own, digest }) => `${own} ${digest}`),
+    ...(listed?.refused ?? []).map(({ name, why }) => `${name} ${why}`),
+  ];
+  return shortDigest(said.join('\n'));
+}
+
+function labelOf(id: string, service: McpService): string {
+  return service.transport === 'stdio' ? id : (service.label ?? id);
+}
+
+function odditiesOf({ id, last }: McpServer): readonly { readonly server: string; readonly text: string }[] {
+  if (last?.status !== 'up') return last === undefined ? [] : [{ server: id, text: `cannot be used: ${last.why}` }];
+  const { listed } = last;
+  return [
+    ...listed.oddities.map((text) => ({ server: id, text })),
+    ...listed.refused.map(({ name, why }) => ({
+      server: id,
+      text: `its tool ${JSON.stringify(name)} cannot be used: ${why}`,
+    })),
+    ...listed.tools.flatMap(({ own, losses, definition }) =>
+      [...losses, ...lossesOf(definition.inputSchema)].map((loss) => ({
+        server: id,
+        text: `of its tool ${JSON.stringify(own)} this is left out or changed: ${loss}`,
+      })),
+    ),
+  ];
 }
 
 /** What a model is not told of a schema; for one that cannot be used at all, that is the loss. */
@@ -126,51 +201,4 @@ function lossesOf(schema: JsonObject): readonly string[] {
       `its input schema cannot be used, so no call will fit: ${error instanceof Error ? error.message : String(error)}`,
     ];
   }
-}
-
-function allows({ allowed }: McpTools, own: string): boolean {
-  return allowed === undefined ? !ONLY_WHEN_NAMED.has(own) : allowed.includes(own);
-}
-
-function groupOf(entry: McpTools, server: McpServer, listing: Listing): ToolGroup {
-  const id = server.id;
-  if (listing.status === 'down') {
-    const why = `the MCP server ${id} cannot be used: ${listing.why}`;
-    const known = listing.known?.tools.map(({ own }) => own).filter((own) => allows(entry, own));
-    const names = entry.allowed ?? known ?? [];
-    // A server that was never reached is named itself: the model should know that something is missing.
-    const missing = (names.length === 0 ? [EVERYTHING] : names).map((own) => ({ own, why }));
-    return { locked: false, tools: [], remote: { missing, isOpen: entry.allowed === undefined } };
-  }
-  const { tools, refused } = listing.listed;
-  const missing = (entry.allowed ?? refused.map(({ name }) => name)).flatMap((own) => {
-    if (tools.some((tool) => tool.own === own)) return [];
-    const reason = refused.find(({ name }) => name === own)?.why;
-    return [
-      {
-        own,
-        why: `the MCP server ${id} ${reason === undefined ? 'does not offer it' : `offers it in a form that cannot be used: ${reason}`}`,
-      },
-    ];
-  });
-  return {
-    locked: false,
-    tools: tools.filter(({ own }) => allows(entry, own)).map((tool) => compiled(server, tool)),
-    remote: { missing, isOpen: false },
-  };
-}
-
-function compiled(server: McpServer, { own, definition }: RemoteTool): CompiledTool {
-  return { own, definition, hands: handsOf(server, definition) };
-}
-
-function handOf(server: McpServer, definition: ToolDefinition): Tool {
-  return { definition, ...handsOf(server, definition) };
-}
-
-function handsOf(server: McpServer, definition: RemoteTool['definition']): CompiledTool['hands'] {
-  return {
-    validate: (args) => checkOf(definition.inputSchema)(args),
-    run: (args, context) => server.call(definition, args, context),
-  };
 }

@@ -18,4 +18,6 @@ export interface Member {
   /** Undefined: the entry names it and nobody has it. */
   readonly tool: CompiledTool | undefined;
   readonly why: string;
+  /** The connected account that would bring it. */
+  readonly account?: string | undefined;
 }

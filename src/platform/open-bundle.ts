@@ -80,6 +80,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       activeByDefault: new Set([...activeByDefault, ...(measures.telemetry === undefined ? [] : [otelObserver.id])]),
       clock,
       logger,
+      accounts: options.accounts,
     });
   const bundle = await load();
   const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });

@@ -5,6 +5,7 @@ import type { Manifest, Plugin } from '../kernel/plugin.ts';
 import type { NoteStore } from '../kernel/notes.ts';
 import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { AccountRows } from '../kernel/stores.ts';
+import { providersOf, type Providers } from './account-providers.ts';
 import type { ChosenModel } from './auto-model.ts';
 import { createConversations, type Conversations } from './conversations.ts';
 import type { Environment } from './environment.ts';
@@ -55,7 +56,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   let declared: Providers = {};
   const accounts = await openAccounts(options, () => declared);
   const opened = await openBundle({ ...options, accounts });
-  declared = opened.loaded.bundle.accounts ?? {};
+  declared = providersOf(opened.loaded.bundle);
   const { loaded, ports, worker } = opened;
   let closed = false;
   return {
@@ -79,8 +80,6 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     },
   };
 }
-
-type Providers = NonNullable<LoadedBundle['bundle']['accounts']>;
 
 /** Accounts are loaded where there is a place that may have some. */
 async function openAccounts(

@@ -24,7 +24,7 @@ export interface Chooser {
 
 /** An agent whose users can choose, and the bundle that has it. */
 export interface ChoosableAgent {
-  readonly bundle: Pick<LoadedBundle, 'id' | 'file' | 'bundle' | 'agent' | 'agentNow'>;
+  readonly bundle: Pick<LoadedBundle, 'id' | 'file' | 'bundle' | 'agentNow'>;
   readonly agent: string;
   /** The model that `auto` stands for. */
   readonly model?: ChosenModel | undefined;
@@ -78,8 +78,8 @@ export async function readState(
   conversationId: string | undefined,
 ): Promise<SelectionState> {
   const found = ports.agentNamed(name);
-  await found.bundle.agentNow(found.agent); // what its servers have at the moment is what there is to choose from
-  const agent = found.bundle.agent(found.agent);
+  // What its servers have at the moment, for this user, is what there is to choose from.
+  const agent = await found.bundle.agentNow(found.agent, chooser);
   const named = conversationId === undefined ? undefined : await conversationOf(ports, chooser, found, conversationId);
   const rows = await readBoth(ports, chooser, agent, named?.row);
   const user = recordOf({ user: rows.user, conversation: undefined });

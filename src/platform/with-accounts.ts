@@ -1,9 +1,11 @@
 import type { Clock } from '../base/clock.ts';
+import { isObject } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import { missing, type HeldClaims } from '../assembly/claims.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
 import { iterationsOf, requestFor, type Conversation } from '../domain/conversation.ts';
 import type { Claim } from '../domain/grant.ts';
+import type { ToolDefinition } from '../domain/tool.ts';
 import type {
   AccountStore,
   AgentSource,
@@ -13,40 +15,40 @@ import type {
   ToolReturn,
   Toolset,
 } from '../kernel/ports.ts';
-import { askConsent, toolFailure } from '../kernel/tool.ts';
-import { readClaims, type LoadedAgent } from './agent-source.ts';
+import { ACCOUNT_NEEDED, accountNeeded, askConsent, isToolReturn } from '../kernel/tool.ts';
+import { readClaims } from './agent-source.ts';
 import { askStore, STORE_TIMEOUT_MS } from './ask-store.ts';
 
 export interface WithAccountsOptions {
-  readonly agent: (id: string) => LoadedAgent | undefined;
+  /** What a tool of an agent needs; undefined for one that needs no account. */
+  readonly needs: (agent: string, definition: ToolDefinition) => Claim | undefined;
+  /** The user of an agent is asked at the attempt. */
+  readonly asks: (agent: string) => boolean;
   readonly accounts: AccountStore | undefined;
   readonly clock: Clock;
 }
 
 /** The same agents, whose tools with claims are handed the user's account, and are asked about at the attempt. */
-export function withAccounts(source: AgentSource, { agent, accounts, clock }: WithAccountsOptions): AgentSource {
+export function withAccounts(
+  source: AgentSource,
+  { needs: needsOf, asks, accounts, clock }: WithAccountsOptions,
+): AgentSource {
   const toolsets = new WeakMap<EffectiveAgent, Toolset>();
   return {
     assemble: (meta, conversation) => source.assemble(meta, conversation),
     tools(effective) {
       let tools = toolsets.get(effective);
-      if (tools === undefined) toolsets.set(effective, (tools = wrapped(source.tools(effective), agent(effective.id))));
+      if (tools === undefined) toolsets.set(effective, (tools = wrapped(source.tools(effective), effective.id)));
       return tools;
     },
   };
 
-  function wrapped(tools: Toolset, loaded: LoadedAgent | undefined): Toolset {
-    const needy = loaded?.grant.tools.filter(({ needs }) => needs !== undefined) ?? [];
-    if (needy.length === 0) return tools;
-    const all = new Map(tools);
-    for (const { definition, needs } of needy) {
-      const tool = all.get(definition.name);
-      if (tool !== undefined && needs !== undefined) {
-        const asks = loaded?.frame.asksForClaims === true;
-        all.set(definition.name, needing(tool, needs, { accounts, clock, asks }));
-      }
-    }
-    return all;
+  function wrapped(tools: Toolset, agent: string): Toolset {
+    const needy = [...tools].flatMap(([name, tool]): [string, Tool][] => {
+      const needs = needsOf(agent, tool.definition);
+      return needs === undefined ? [] : [[name, needing(tool, needs, { accounts, clock, asks: asks(agent) })]];
+    });
+    return needy.length === 0 ? tools : new Map([...tools, ...needy]);
   }
 }
 
@@ -58,13 +60,23 @@ interface Ports extends Pick<WithAccountsOptions, 'accounts' | 'clock'> {
 /** A tool that runs only while the user's account gives what it needs, whatever was true when the turn began. */
 function needing(tool: Tool, needs: Claim, ports: Ports): Tool {
   const { definition } = tool;
+  /** What it ran into may be that more is needed than anybody knew. */
+  const found = (given: unknown, context: ToolContext): unknown => {
+    const more = neededBy(given);
+    if (more === undefined) return given;
+    const why =
+      more.claims.length === 0
+        ? `needs a connected ${more.provider} account`
+        : `needs ${more.claims.join(', ')} in the connected ${more.provider} account`;
+    return unmet(definition.name, more, why, context, ports.asks);
+  };
   const unlessUnmet = (context: ToolContext, run: (context: ToolContext) => unknown): unknown => {
     const held = heldBy(context, ports);
     const go = (claims: HeldClaims): unknown => {
       const why = missing(needs, claims);
-      return why === undefined
-        ? run(opened(context, needs, ports))
-        : unmet(definition.name, needs, why, context, ports.asks);
+      if (why !== undefined) return unmet(definition.name, needs, why, context, ports.asks);
+      const ran = run(opened(context, needs, ports));
+      return isPromise(ran) ? ran.then((given) => found(given, context)) : found(ran, context);
     };
     return isPromise(held) ? held.then(go) : go(held);
   };
@@ -103,8 +115,16 @@ function isAnswer({ reply, conversation: { turn }, actionId }: ToolContext): boo
   return reply !== undefined && turn !== undefined && requestFor(turn, actionId)?.consent !== undefined;
 }
 
-/** The code that the model and programs know it by. */
-export const ACCOUNT_NEEDED = 'account_needed';
+/** The account that a tool asks for by what it gives back. */
+function neededBy(given: unknown): Claim | undefined {
+  if (!isToolReturn(given) || given.kind !== 'failure' || given.code !== ACCOUNT_NEEDED) return undefined;
+  const consent = isObject(given.value) ? given.value['consent'] : undefined;
+  if (!isObject(consent)) return undefined;
+  const { account, claims } = consent;
+  if (typeof account !== 'string' || !Array.isArray(claims)) return undefined;
+  return { provider: account, claims: claims.filter((one): one is string => typeof one === 'string') };
+}
+
 const CHOICES = ['connected', 'go on without it'] as const;
 
 /**
@@ -119,9 +139,8 @@ function unmet(
   asks: boolean,
 ): ToolReturn {
   const message = `${name} ${why}, and the user has not connected it. Go on without it, or say what is missing.`;
-  const value = { consent: { account: provider, claims: [...claims] } };
   if (!asks || isAnswer(context) || wasTold(context.conversation, name, message)) {
-    return toolFailure(ACCOUNT_NEEDED, message, { value });
+    return accountNeeded(message, { account: provider, claims });
   }
   const question = `${name} ${why}. Connect the account, then say so; or let the agent go on without it.`;
   return askConsent(question, CHOICES, { account: provider, claims });

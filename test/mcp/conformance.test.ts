@@ -19,8 +19,6 @@ const client = `${process.execPath} ${path.join(import.meta.dirname, 'conformanc
  * The scenarios for clients that the protocol's own suite has. Left out, with the reason:
  *
  * - `elicitation-sep1034-client-defaults` wants a question answered at once; here a person is asked first (decision 0052).
- * - `auth/basic-cimd` wants a client that publishes its metadata on the web.
- * - `auth/scope-step-up` wants more rights to be asked for in mid-call.
  * - `auth/2025-03-26-oauth-metadata-backcompat` has an issuer that is not the server it is asked from.
  * - `auth/client-credentials-jwt` and `auth/cross-app-access-complete-flow` are extensions.
  */
@@ -44,6 +42,8 @@ const scenarios = [
   'auth/resource-mismatch',
   'auth/offline-access-scope',
   'auth/offline-access-not-supported',
+  'auth/basic-cimd',
+  'auth/scope-step-up',
   'auth/client-credentials-basic',
 ];
 

@@ -1,11 +1,16 @@
 import type { McpService } from '../../domain/mcp.ts';
 
 /** Takes the secrets of a service out of a text: servers and libraries repeat what they were sent. */
-export function withoutSecrets(service: McpService): (text: string) => string {
-  const secrets = secretsOf(service)
-    .filter((one) => one.length >= 4)
-    .sort((left, right) => right.length - left.length);
-  return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
+export function withoutSecrets(
+  service: McpService,
+  more: () => readonly string[] = () => [],
+): (text: string) => string {
+  const own = secretsOf(service);
+  return (text) =>
+    [...own, ...more()]
+      .filter((one) => one.length >= 4)
+      .sort((left, right) => right.length - left.length)
+      .reduce((shown, secret) => shown.replaceAll(secret, '***'), text);
 }
 
 function secretsOf(service: McpService): readonly string[] {

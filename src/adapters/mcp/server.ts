@@ -5,7 +5,8 @@ import type { JsonObject } from '../../base/json.ts';
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TTL_SECONDS, type McpService } from '../../domain/mcp.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
 import type { Clock, Logger, ToolContext, ToolReturn } from '../../kernel/ports.ts';
-import { toolFailure } from '../../kernel/tool.ts';
+import { accountNeeded, toolFailure } from '../../kernel/tool.ts';
+import { lackingClaims } from './access.ts';
 import { Calls } from './calls.ts';
 import { openLink, reason, until, type Link } from './link.ts';
 import { isEmptyDiff, isMethodNotFound, listDiff, listTools, toolsPage, type ListedTools } from './listing.ts';
@@ -19,6 +20,8 @@ export interface McpServerOptions {
   readonly open: () => Opened;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Of a server that somebody has signed in to: the account, and what nobody else may read of it. */
+  readonly account?: { readonly id: string; readonly secrets: () => readonly string[] } | undefined;
 }
 
 /** What a server offers at the moment, or why it offers nothing. */
@@ -82,7 +85,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const { id, service, clock, logger } = options;
   const timeoutMs = service.connect_timeout_ms ?? DEFAULT_CONNECT_TIMEOUT_MS;
   const ttlMs = (service.ttl_seconds ?? DEFAULT_TTL_SECONDS) * 1_000;
-  const hide = withoutSecrets(service);
+  const hide = withoutSecrets(service, options.account?.secrets);
   const calls = new Calls(id, clock, logger);
   let link: Link | undefined;
   let connecting: Promise<Link> | undefined;
@@ -203,6 +206,8 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       opened = await until(connect(), context.signal);
     } catch (error) {
       if (context.signal.aborted) throw error;
+      const lacking = needed(error);
+      if (lacking !== undefined) return lacking;
       down(error);
       return toolFailure('unreachable', `The MCP server ${id} cannot be reached: ${hide(reason(error))}`);
     }
@@ -212,8 +217,17 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     } catch (error) {
       if (context.signal.aborted) throw error;
       if (isLostSession(error)) throw error;
-      return failed(error, opened);
+      return needed(error) ?? failed(error, opened);
     }
+  }
+
+  /** The server did nothing, because of the account. */
+  function needed(error: unknown): ToolReturn | undefined {
+    const claims = options.account === undefined ? undefined : lackingClaims(error);
+    if (options.account === undefined || claims === undefined) return undefined;
+    const { id: account } = options.account;
+    const what = claims.length === 0 ? `the ${account} account` : `${claims.join(', ')} in the ${account} account`;
+    return accountNeeded(`The MCP server ${id} wants ${what}, which the user has not given.`, { account, claims });
   }
 
   function failed(error: unknown, { isOpen, lastWords }: Link): ToolReturn {

@@ -1,6 +1,7 @@
 import {
   StreamableHTTPClientTransport,
   type AuthProvider,
+  type FetchLike,
   type OAuthClientProvider,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -18,6 +19,8 @@ export interface TransportOptions {
   readonly searchPath: string | undefined;
   /** Who shows a server of `auth: oauth2` who we are. */
   readonly oauth?: AuthProvider | OAuthClientProvider | undefined;
+  /** Instead of the platform's. */
+  readonly fetch?: FetchLike | undefined;
 }
 
 export interface Opened {
@@ -42,11 +45,11 @@ function openChild(service: StdioService, { folder, searchPath }: TransportOptio
   return { transport, lastWords: transport.lastWords };
 }
 
-function openHttp(service: HttpService, { oauth }: TransportOptions): Opened {
+function openHttp(service: HttpService, { oauth, fetch }: TransportOptions): Opened {
   const headers = { ...service.headers, ...fixedHeader(service.auth) };
   const transport = new StreamableHTTPClientTransport(new URL(service.url), {
     requestInit: { headers },
-    fetch: boundedFetch(MOST_MESSAGE_BYTES),
+    fetch: boundedFetch(MOST_MESSAGE_BYTES, fetch),
     ...(oauth === undefined ? {} : { authProvider: oauth }),
   });
   return { transport: withBrokenAnswers(transport), lastWords: () => '' };

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isoTime } from '../../base/clock.ts';
+import { clientMetadata } from '../../adapters/accounts/client-metadata.ts';
 import { newSecret } from '../../adapters/stores/control/secret.ts';
 import type { Host } from '../../platform/host.ts';
 import { permit, type Caller } from '../../platform/runs/caller.ts';
@@ -17,6 +18,8 @@ export interface AccountHandlerOptions {
 
 /** Where a browser comes back to. */
 export const CALLBACK = `${API}/accounts/callback`;
+/** Where this server describes itself as a client. */
+const CLIENT = `${API}/accounts/client`;
 const COOKIE = 'treadle_sign_in';
 const COOKIE_SECONDS = 600;
 
@@ -35,7 +38,9 @@ export function accountHandlers({
       permit(caller, 'run');
       const origin = originOf(context, publicUrl);
       const browser = newSecret();
-      const request = { claims: body.claims, redirectUrl: `${origin}${CALLBACK}`, browser };
+      // Who is not to be had over https can describe itself to nobody.
+      const clientDocument = origin.startsWith('https:') ? `${origin}${CLIENT}` : undefined;
+      const request = { claims: body.claims, redirectUrl: `${origin}${CALLBACK}`, clientDocument, browser };
       const { url, until } = await accounts.connect(caller, params.provider, request);
       const secure = origin.startsWith('https:') ? '; Secure' : '';
       const cookie = `${COOKIE}=${browser}; Path=${CALLBACK}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
@@ -51,6 +56,10 @@ export function accountHandlers({
         const refusal = refusalOf(problem);
         return page('The account is not connected', refusal.message, refusal.status);
       }
+    },
+    describeClient(_, { context }) {
+      const origin = originOf(context, publicUrl);
+      return { body: { client_id: `${origin}${CLIENT}`, ...clientMetadata(`${origin}${CALLBACK}`) } };
     },
     async disconnectAccount({ params }, { caller }) {
       permit(caller, 'run');

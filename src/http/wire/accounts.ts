@@ -54,6 +54,24 @@ export const accountRoutes = {
     contentType: 'text/html',
     refuses: ['sign_in_invalid', 'account_unmet', 'account_unavailable'],
   },
+  describeClient: {
+    method: 'GET',
+    path: '/accounts/client',
+    about:
+      'Who this server is to the authorization servers of MCP servers: an OAuth client id metadata document, which is its own id. Nobody needs a key to read it.',
+    status: 200,
+    reply: z
+      .object({
+        client_id: z.string(),
+        client_name: z.string(),
+        redirect_uris: z.array(z.string()),
+        grant_types: z.array(z.string()),
+        response_types: z.array(z.string()),
+        token_endpoint_auth_method: z.string(),
+      })
+      .meta({ id: 'ClientDocument' }),
+    refuses: [],
+  },
   disconnectAccount: {
     method: 'DELETE',
     path: '/accounts/{provider}',
