@@ -68,8 +68,8 @@ export function withChosenModel(bundle: LoadedBundle, chosen: ChosenModel | unde
   return {
     ...bundle,
     agent: (id) => settle(bundle.agent(id)),
-    agentNow(name) {
-      const found = bundle.agentNow(name);
+    agentNow(name, owner) {
+      const found = bundle.agentNow(name, owner);
       return isPromise(found) ? found.then(settle) : settle(found);
     },
     agentSource: (selections, accounts) => bundle.agentSource(selections, accounts, settle),

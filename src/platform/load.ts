@@ -253,7 +253,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
         agentNamed,
       );
       const asks = (name: string): boolean => byId.get(name)?.frame.asksForClaims === true;
-      return withAccounts(source, { needs: live.needs, asks, accounts, clock });
+      return withAccounts(source, { needs: (name, definition) => live.needs(name, definition), asks, accounts, clock });
     },
     explain: (name) => explain(declared, agent(name)),
     async close() {

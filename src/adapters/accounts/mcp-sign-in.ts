@@ -4,7 +4,6 @@ import {
   extractWWWAuthenticateParams,
   registerClient,
   resourceUrlFromServerUrl,
-  type FetchLike,
   type OAuthServerInfo,
 } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
@@ -120,7 +119,7 @@ export function createMcpSignIn({ service, settings, clock }: McpSignInOptions):
     async prepare(place) {
       const { resourceMetadataUrl, scope } = await challenge();
       const asked = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl };
-      const info = await discoverOAuthServerInfo(service.url, { ...asked, fetchFn: fetch as FetchLike });
+      const info = await discoverOAuthServerInfo(service.url, { ...asked, fetchFn: fetch });
       const server = serverOf(info, settings);
       const claims = claimsOf(info, settings, scope);
       const client = await clientOf(info, server, place, claims.length === 0 ? undefined : claims.join(' '));
