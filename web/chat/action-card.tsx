@@ -62,6 +62,7 @@ export function ActionCard({ data, progress }: ActionCardProps) {
               {answered.map((answer) => (
                 <li key={answer.request}>
                   {answer.by === 'local' ? 'You' : answer.by} {ANSWERS[answer.decision]}
+                  {answer.allow === undefined ? '' : REACHES[answer.allow]}
                   {answer.note === undefined ? '' : `: ${answer.note}`}
                 </li>
               ))}
@@ -97,6 +98,8 @@ const ANSWERS = {
   edit: 'changed it and allowed it',
   reply: 'replied',
 } as const;
+
+const REACHES = { once: '', conversation: ' for this conversation', always: ' always' } as const;
 
 function toneOf({ state, observation }: ActionData): 'busy' | 'wait' | 'good' | 'bad' | 'quiet' {
   if (state === 'waiting') return 'wait';

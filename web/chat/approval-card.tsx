@@ -5,6 +5,7 @@ import { ApiError } from '../api/http.ts';
 import { ago } from '../clock.ts';
 import { useMayApprove } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
+import { AllowButton } from './allow-button.tsx';
 import { PlanPanel } from './plan-panel.tsx';
 import { RefusalForm } from './refusal-form.tsx';
 import { WhatRuns } from './what-runs.tsx';
@@ -19,7 +20,7 @@ export interface ApprovalCardProps {
 
 /** Exactly what will happen, and the person's word on it. Nothing is preselected: no answer is never consent. */
 export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
-  const { id, digest, run, kind, name, question, arguments: given, inputSchema, plan, decisions } = request;
+  const { id, digest, run, kind, name, question, arguments: given, inputSchema, preview, plan, decisions } = request;
   const [mode, setMode] = useState<'look' | 'reject' | 'edit'>('look');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -55,7 +56,7 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
       </header>
       {isOwnWords(question, name) ? <p className="approval-question">{question}</p> : null}
       {plan === undefined ? null : <PlanPanel title="" steps={plan} source="" />}
-      {given === undefined || mode === 'edit' ? null : <WhatRuns given={given} />}
+      {given === undefined || mode === 'edit' ? null : <WhatRuns given={given} preview={preview} />}
       {mode === 'edit' ? (
         <Suspense fallback={<p className="remark">Loading the form…</p>}>
           <ArgumentsEditor
@@ -87,16 +88,14 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
       {mode === 'look' ? (
         <div className="approval-buttons">
           {decisions.includes('allow') ? (
-            <Button
-              look="solid"
+            <AllowButton
+              allowance={request.allowance}
               disabled={isBusy || !mayApprove}
-              aria-describedby={mayApprove ? undefined : `may-${id}`}
-              onClick={() => {
-                answer({ decision: 'allow' });
+              describedBy={mayApprove ? undefined : `may-${id}`}
+              onAllow={(reach) => {
+                answer({ decision: 'allow', ...(reach === undefined ? {} : { allow: reach }) });
               }}
-            >
-              Allow once
-            </Button>
+            />
           ) : null}
           {decisions.includes('edit') ? (
             <Button

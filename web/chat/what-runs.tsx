@@ -1,13 +1,36 @@
 import { lazy, Suspense } from 'react';
-import type { Json } from '../api/types.ts';
+import type { Json, OpenRequest } from '../api/types.ts';
 import { changesIn, type Change } from '../state/changes.ts';
 import { JsonView } from '../ui/json-view.tsx';
+import { ResultPart } from './result-part.tsx';
 
 const DiffView = lazy(async () => ({ default: (await import('../ui/diff-view.tsx')).DiffView }));
 
-/** The arguments of an action: what they would write as a change of it, everything else by name. */
-export function WhatRuns({ given }: { readonly given: Json }) {
+/**
+ * The arguments of an action: what they would write as a change of it, everything else by name.
+ *
+ * What the tool itself shows of what would happen counts for more than what is read from the arguments.
+ */
+export function WhatRuns({
+  given,
+  preview = [],
+}: {
+  readonly given: Json;
+  readonly preview?: OpenRequest['preview'] | undefined;
+}) {
   const { changes, rest } = changesIn(given);
+  if (preview.length > 0)
+    return (
+      <>
+        {preview.map((part, index) => (
+          <ResultPart key={index} part={part} />
+        ))}
+        <details className="all-arguments">
+          <summary>All arguments</summary>
+          <JsonView value={given} />
+        </details>
+      </>
+    );
   if (changes.length === 0)
     return (
       <div className="approval-what">

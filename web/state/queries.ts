@@ -49,4 +49,5 @@ export function useSnapshot(id: string) {
 export function runsChanged(): void {
   void queries.invalidateQueries({ queryKey: ['runs'] });
   void queries.invalidateQueries({ queryKey: ['run'] });
+  void queries.invalidateQueries({ queryKey: ['versions'] });
 }
