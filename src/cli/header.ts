@@ -67,6 +67,7 @@ function exampleFor({ bundle }: Platform, agent: string): string {
 
 /** Relative to the working directory where that is shorter. */
 function shortPath(file: string): string {
+  if (file.includes('://')) return file; // a database
   const relative = path.relative(process.cwd(), file);
   return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative) ? relative : file;
 }

@@ -1,16 +1,16 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { commandName } from './command-name.ts';
 import path from 'node:path';
 import process from 'node:process';
 import { systemClock } from '../base/clock.ts';
-import { lazyNotes, type LazyNotes } from '../adapters/stores/notes/lazy.ts';
 import { TreadleError } from '../base/errors.ts';
 import { toJson } from '../base/json.ts';
 import type { AllowanceStore, ConversationRow, Log, Logger } from '../kernel/ports.ts';
 import type { ControlStore } from '../kernel/stores.ts';
-import { CONTROL_FILE, dataFolder, isWritable, LOG_FILE, makeDataFolder } from '../platform/data-folder.ts';
+import { CONTROL_FILE } from '../platform/data-folder.ts';
 import type { Environment } from '../platform/environment.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { Storage } from '../platform/storage.ts';
 
 /** Options that several commands share, as the command line gives them. */
 export interface CommonOptions {
@@ -27,35 +27,13 @@ export interface LogOptions extends CommonOptions {
   /** Nothing will be stated: a log that cannot be written will do. */
   readonly reads?: boolean | undefined;
   readonly environment: Environment;
+  readonly logger?: Logger | undefined;
 }
 
-export interface OpenedLog {
-  readonly log: Log;
-  /** Where it is; undefined for one that is not kept. */
-  readonly file: string | undefined;
-}
-
-/** The log of the data folder. Throws `log_unavailable` and what else opening a log throws. */
-export async function openLog({ memory = false, reads = false, data, environment }: LogOptions): Promise<OpenedLog> {
-  if (memory) {
-    const { createMemoryLog } = await import('../adapters/stores/memory.ts');
-    return { log: createMemoryLog({ clock: systemClock }), file: undefined };
-  }
-  const folder = dataFolder({ named: data, environment, directory: process.cwd() });
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
-    throw new TreadleError('log_unavailable', {
-      place: folder,
-      found: 'a file',
-      wanted: 'a folder',
-      hint: 'name another one with --data or TREADLE_DATA, or keep nothing with --memory',
-    });
-  }
-  makeDataFolder(folder);
-  const file = path.join(folder, LOG_FILE);
-  const { openSqliteLog, openSqliteLogToRead } = await import('../adapters/stores/sqlite.ts');
-  if (reads && existsSync(file) && !(isWritable(file) && isWritable(folder)))
-    return { log: openSqliteLogToRead({ file, clock: systemClock }), file };
-  return { log: await openSqliteLog({ file, clock: systemClock }), file };
+/** The log of the database or the data folder. Throws `log_unavailable` and what else opening a log throws. */
+export async function openLog(options: LogOptions): Promise<Storage> {
+  const { openStorage } = await import('../platform/storage.ts');
+  return openStorage(options);
 }
 
 export interface PlatformOptions extends CommonOptions {
@@ -70,11 +48,12 @@ export interface PlatformOptions extends CommonOptions {
 /** A bundle, running. */
 export async function openPlatform({ bundle, log, file, debug, environment }: PlatformOptions): Promise<Platform> {
   let control: ControlStore | undefined;
-  const notes = file === undefined ? undefined : notesIn(path.join(path.dirname(file), CONTROL_FILE));
   try {
     const { createPlatform } = await import('../platform/platform.ts');
+    const { databaseOf, openNotesOf } = await import('../platform/storage.ts');
+    const notes = openNotesOf({ file, database: databaseOf(log) });
     const logger = debug === true ? { logger: stderrLogger } : {};
-    control = await openChoices(file);
+    control = await openChoices(log, file);
     const kept = control === undefined ? {} : await keptIn(control, environment);
     const allowances = control ?? (file === undefined ? undefined : allowancesBeside(file, (made) => (control = made)));
     // The whole path: a run may be resumed from another directory.
@@ -105,17 +84,12 @@ async function keptIn(control: ControlStore, environment: Environment) {
   return { selections: control, accounts: { rows: control, secrets: await accountSecrets(control, environment) } };
 }
 
-/** Users' notes in a control file, which is made with the first turn of an agent that remembers. */
-export function notesIn(file: string): LazyNotes {
-  return lazyNotes(async () => (await import('../adapters/stores/notes/sqlite.ts')).openSqliteNotes({ file }));
-}
-
 /** What a server keeps beside the log. Nobody made choices where there is none. */
-async function openChoices(logFile: string | undefined): Promise<ControlStore | undefined> {
-  const file = logFile === undefined ? undefined : path.join(path.dirname(logFile), CONTROL_FILE);
-  if (file === undefined || !existsSync(file)) return undefined;
-  const { openSqliteControlStore } = await import('../adapters/stores/control/sqlite.ts');
-  return openSqliteControlStore({ file, clock: systemClock });
+async function openChoices(log: Log, file: string | undefined): Promise<ControlStore | undefined> {
+  const { controlFile, databaseOf, openControlOf } = await import('../platform/storage.ts');
+  const database = databaseOf(log);
+  if (database === undefined && (file === undefined || !existsSync(controlFile(file)))) return undefined;
+  return openControlOf({ file, database });
 }
 
 /** The same place before there is one: it is made with the first yes for always. */

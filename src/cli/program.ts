@@ -21,6 +21,7 @@ ${exitCodeTable()}
 
 Environment
   TREADLE_DATA          where runs are kept, instead of .treadle here
+  DATABASE_URL          a PostgreSQL database in which they are kept
   TREADLE_URL           the server that runs, inspect and others speak to
   TREADLE_API_KEY       the key for it
   NO_COLOR              no colours
@@ -41,7 +42,7 @@ export function createProgram(context: Context, version: string, finish: Finish)
     .showSuggestionAfterError(true);
 
   const data = (): Option =>
-    new Option('--data <folder>', 'where runs are kept (default: TREADLE_DATA, else .treadle here)');
+    new Option('--data <folder>', 'where runs are kept (default: DATABASE_URL, else TREADLE_DATA, else .treadle here)');
   const debug = (): Option => new Option('--debug', 'print log lines of the program, and stacks');
   const approval = (): Option =>
     new Option('--on-approval <what>', 'when a person is needed: ask, leave it to wait, or deny').choices([

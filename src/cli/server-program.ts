@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { CreateKeyOptions, KeyOptions } from './commands/keys.ts';
 import type { ServeOptions } from './commands/serve.ts';
+import type { WorkerOptions } from './commands/worker.ts';
 import type { Context } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
 
@@ -9,6 +10,15 @@ Examples
   $ treadle serve agents/desk.yaml
   $ treadle serve agents/*.yaml --port 8080 --data /var/lib/treadle
   $ treadle serve agents/desk.yaml --host 0.0.0.0 --public-url https://agents.example.com`;
+
+const WORKER_EXAMPLES = `
+Examples
+  $ DATABASE_URL=postgres://agents@db/agents treadle worker agents/*.yaml
+  $ treadle worker agents/*.yaml --probes 9090`;
+
+const MIGRATE_EXAMPLE = `
+Example
+  $ DATABASE_URL=postgres://owner@db/agents treadle migrate`;
 
 const KEYS_EXAMPLES = `
 Examples
@@ -25,7 +35,7 @@ export function addServer(
   finish: (outcome: Outcome) => void,
 ): void {
   const data = (): Option =>
-    new Option('--data <folder>', 'where runs are kept (default: TREADLE_DATA, else .treadle here)');
+    new Option('--data <folder>', 'where runs are kept (default: DATABASE_URL, else TREADLE_DATA, else .treadle here)');
   const debug = (): Option => new Option('--debug', 'print log lines of the program, and stacks');
 
   program
@@ -42,6 +52,8 @@ export function addServer(
     .option('--remove-archived <days>', 'the same of archived ones')
     .option('--budgets <file>', 'what users and tenants may spend a day and a month, as YAML or JSON')
     .option('--drain <time>', 'how long running work may go on after a signal (default: 10s)')
+    .option('--lease <time>', 'how long a process that died keeps its runs from the others (default: 15s)')
+    .option('--no-drive', 'only answer: runs are driven by workers on the same database')
     .option('--oidc-issuer <url>', 'also let in who has a token of this OpenID Connect issuer')
     .option('--oidc-audience <name>', 'what such a token calls this server')
     .option('--oidc-jwks <url>', 'where the keys of the issuer are, where it does not say so itself')
@@ -57,6 +69,36 @@ export function addServer(
     .action(async (bundles: string[], options: ServeOptions) => {
       const { serve } = await import('./commands/serve.ts');
       finish(await serve(context, bundles, options, version));
+    });
+
+  program
+    .command('worker')
+    .description('drive the runs that servers on the same database began, until it is told to stop')
+    .addHelpText('after', WORKER_EXAMPLES)
+    .argument('<bundle...>', 'the YAML files that the servers serve')
+    .option('--probes <port>', 'answer /health, /ready and /metrics there; 0 for any that is free (default: nowhere)')
+    .option('--probes-host <address>', 'on which address (default: 127.0.0.1)')
+    .option('--remove-ended <days>', 'remove runs that ended so many days ago (default: keep them)')
+    .option('--remove-archived <days>', 'the same of archived ones')
+    .option('--budgets <file>', 'what users and tenants may spend a day and a month, as YAML or JSON')
+    .option('--drain <time>', 'how long running work may go on after a signal (default: 10s)')
+    .option('--lease <time>', 'how long a process that died keeps its runs from the others (default: 15s)')
+    .addOption(new Option('--log-level <level>', 'debug, info, warn, error or silent (default: info)'))
+    .addOption(new Option('--log-format <format>', 'json or text (default: text for people, json for programs)'))
+    .addOption(data())
+    .addOption(debug())
+    .action(async (bundles: string[], options: WorkerOptions) => {
+      const { work } = await import('./commands/worker.ts');
+      finish(await work(context, bundles, options, version));
+    });
+
+  program
+    .command('migrate')
+    .description('make the tables of DATABASE_URL, or bring them up to date')
+    .addHelpText('after', MIGRATE_EXAMPLE)
+    .action(async () => {
+      const { migrateDatabase } = await import('./commands/migrate.ts');
+      finish(await migrateDatabase(context));
     });
 
   const keys = program

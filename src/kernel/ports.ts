@@ -193,6 +193,18 @@ export interface Log {
   close(): MaybePromise<void>;
 }
 
+/**
+ * Calls between processes that share a log: at once, at most once, and in the order in which one process sent them. For
+ * what passes by. Whoever calls does not hear itself.
+ */
+export interface Relay {
+  /** The most that a message may have, in UTF-8. */
+  readonly bytesMax: number;
+  send(message: string): void;
+  /** `onUp` is called each time that messages are heard from then on; before, some may have been missed. The returned function ends it. */
+  listen(listener: (message: string) => void, onUp: () => void): () => void;
+}
+
 // ── Models ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A pull of plain parts. `next` answers without a promise where the part is already here; undefined is the end. */

@@ -4,13 +4,14 @@ import type { Passing } from '../domain/event.ts';
 import type { Plugin } from '../kernel/plugin.ts';
 import type { AccountRows } from '../kernel/stores.ts';
 import type { NoteStore } from '../kernel/notes.ts';
-import type { AllowanceStore, Engine, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { AllowanceStore, Engine, Log, Logger, ModelSource, Relay, SelectionStore } from '../kernel/ports.ts';
 import { createEmbeddedEngine } from '../adapters/engines/embedded.ts';
 import type { Environment } from './environment.ts';
 import type { Notice } from './load.ts';
 import type { Measures } from './measures.ts';
 import { openBundle, type OpenBundle } from './open-bundle.ts';
 import { createPassing } from './passing.ts';
+import { createSharedPassing } from './shared-passing.ts';
 import { createCursors } from './runs/cursor.ts';
 import { createFolds } from './runs/folds.ts';
 import type { Runs } from './runs/runs.ts';
@@ -57,6 +58,10 @@ export interface HostOptions {
   readonly notes?: NoteStore | undefined;
   /** An edited bundle counts from the next turn on. */
   readonly watch?: boolean | undefined;
+  /** How long a process that died keeps its runs from the others; 15 seconds when absent. */
+  readonly leaseMs?: number | undefined;
+  /** Calls to and from other processes on the same log. Without it nothing passes by of a run that another one drives. */
+  readonly relay?: Relay | undefined;
   /** What drives runs with work; the embedded one when absent. */
   readonly engine?: Engine | undefined;
   readonly ledger?: UsageLedger | undefined;
@@ -79,9 +84,11 @@ export interface Host {
   readonly engine: Engine;
   /** Begins to drive, and to remove what is too old. Without it the host only reads and puts on record. */
   start(): Promise<void>;
-  /** What passes by in one run: hot, without history, and nothing of a run that another process drives. */
+  /** What passes by in one run: hot, and without history. */
   onPassing(runId: string, listener: (event: Passing) => void): () => void;
-  /** Lets running slices finish for `drainMs` (10 s), then closes the log. A second call does nothing. */
+  /** Begins nothing any more, and lets running slices finish for `drainMs` (10 s). What is there can still be read. */
+  drain(options?: { readonly drainMs?: number }): Promise<void>;
+  /** Drains, unless that was done, then closes the log. A second call does nothing. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
@@ -112,7 +119,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   }
   const bundles = served;
   const engine = options.engine ?? createEmbeddedEngine({ log, clock, logger, bundles: bundles.keys });
-  const passing = createPassing(opened.map((one) => one.bus));
+  const own = createPassing(opened.map((one) => one.bus));
+  const passing = options.relay === undefined ? own : createSharedPassing(own, options.relay, clock);
   const wake = (runId: string): void => {
     engine.wake(runId).catch((error: unknown) => logger.error('a run could not be woken', { run: runId, error }));
   };
@@ -132,6 +140,14 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const runs = createRuns(runsPorts);
   let endRetention: () => void = () => undefined;
   let closed = false;
+  let drained: Promise<unknown> | undefined;
+
+  async function drain({ drainMs = 10_000 }: { readonly drainMs?: number } = {}): Promise<void> {
+    endRetention();
+    drained ??= Promise.all([engine.stop({ drainMs }), ...opened.map(({ worker }) => worker.stop(drainMs))]);
+    await drained;
+  }
+
   return {
     bundles: opened,
     notices: opened.flatMap((one) => one.loaded.notices),
@@ -151,11 +167,12 @@ export async function createHost(options: HostOptions): Promise<Host> {
       });
     },
     onPassing: passing.on,
-    async close({ drainMs = 10_000 } = {}) {
+    drain,
+    async close(how = {}) {
       if (closed) return;
       closed = true;
-      endRetention();
-      await Promise.all([engine.stop({ drainMs }), ...opened.map((one) => one.close(drainMs))]);
+      await drain(how);
+      await Promise.all(opened.map((one) => one.close(0)));
       passing.close();
       await log.close();
     },

@@ -40,6 +40,8 @@ export interface OpenBundleOptions {
   readonly allowances?: Pick<AllowanceStore, 'allowancesOf'> | undefined;
   /** What keeps figures, traces and the ledger of this process; nothing is measured when absent. */
   readonly measures?: Measures | undefined;
+  /** How long a process that died keeps its runs from the others. */
+  readonly leaseMs?: number | undefined;
   /** Looks at the file whenever something in its folder changes. */
   readonly watch?: boolean | undefined;
 }
@@ -130,7 +132,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       left < right ? -1 : 1,
     ),
   };
-  const worker = createWorker(ports);
+  const worker = createWorker(ports, { leaseMs: options.leaseMs });
   return {
     get loaded() {
       return reload.current.bundle;

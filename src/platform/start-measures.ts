@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
+import type { Ledger } from '../kernel/ledger.ts';
 import type { Log, Logger } from '../kernel/ports.ts';
 import type { Figures } from '../adapters/figures/prometheus.ts';
 import type { Environment } from './environment.ts';
@@ -16,8 +17,8 @@ export interface StartMeasuresOptions {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly version: string;
-  /** The control file, in which the ledger is kept; it is kept nowhere when absent. */
-  readonly file?: string | undefined;
+  /** Closed with the measures; what is spent is kept nowhere when absent. */
+  readonly ledger?: Ledger | undefined;
   readonly budgets?: Budgets | undefined;
 }
 
@@ -32,12 +33,10 @@ export interface StartedMeasures {
 
 /** Everything that a server keeps of what its agents do: figures, the ledger with budgets, and traces where there is an endpoint. */
 export async function startMeasures(options: StartMeasuresOptions): Promise<StartedMeasures> {
-  const { environment, log, logger, clock, ids, version, file, budgets } = options;
+  const { environment, log, logger, clock, ids, version, budgets } = options;
   const { createFigures } = await import('../adapters/figures/prometheus.ts');
-  const ledger =
-    file === undefined
-      ? (await import('../adapters/stores/ledger/memory.ts')).createMemoryLedger({ clock })
-      : await (await import('../adapters/stores/ledger/sqlite.ts')).openSqliteLedger({ file, clock });
+  const { createMemoryLedger } = await import('../adapters/stores/ledger/memory.ts');
+  const ledger = options.ledger ?? createMemoryLedger({ clock });
   const meter = createMeter({ ledger, log, clock, logger });
   const figures = createFigures({ clock, logger, version });
   const started = await startTelemetry({ environment, logger, version });
@@ -56,7 +55,7 @@ export async function startMeasures(options: StartMeasuresOptions): Promise<Star
     async stop() {
       await started?.stop();
       figures.close();
-      ledger.close();
+      await ledger.close();
     },
   };
 }

@@ -54,7 +54,10 @@ const CUT_MS = 250;
 const SLICE: Budget = { calls: 50, ms: 600_000 };
 
 /** One process's worker: one writer a conversation, held by a lease that it renews while it drives. */
-export function createWorker(ports: LoopPorts, { leaseMs = LEASE_MS }: { readonly leaseMs?: number } = {}): Worker {
+export function createWorker(
+  ports: LoopPorts,
+  { leaseMs = LEASE_MS }: { readonly leaseMs?: number | undefined } = {},
+): Worker {
   const owner = ports.ids.next('worker');
   const underway = new Map<string, Promise<Conversation>>();
   const known = new Map<string, Conversation>();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { openPostgresControlStore } from '../../src/adapters/stores/control/postgres.ts';
 import { createPostgresLedger } from '../../src/adapters/stores/ledger/postgres.ts';
+import { createPostgresNotes } from '../../src/adapters/stores/notes/postgres.ts';
 import { openDatabase } from '../../src/adapters/stores/postgres/database.ts';
 import { migrate } from '../../src/adapters/stores/postgres/migrate.ts';
 import { readDatabaseUrl } from '../../src/adapters/stores/postgres/settings.ts';
@@ -12,6 +13,7 @@ import { accountOfTenant, type Ledger } from '../../src/kernel/ledger.ts';
 import { controlStoreConformance } from '../conformance/control.ts';
 import { aCall, aReservation, aSpender, ledgerConformance } from '../conformance/ledger.ts';
 import { StillClock } from '../conformance/log-samples.ts';
+import { notesConformance } from '../conformance/notes.ts';
 import { logConformance } from '../conformance/log.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../support/postgres.ts';
 
@@ -53,6 +55,13 @@ describe('a log in PostgreSQL', { skip: withoutPostgres }, () => {
     await migrate(database);
     return { ...createPostgresLedger(database, { clock }), close: () => database.close() };
   };
+  const notesIn = async (url: string) => {
+    const database = await openDatabase(readDatabaseUrl(url));
+    await migrate(database);
+    return { ...createPostgresNotes(database), close: () => database.close() };
+  };
+  notesConformance('postgres', { open: () => notesIn(anew()), reopen: () => notesIn(place()) });
+
   ledgerConformance('postgres', {
     open: (clock) => ledgerIn(anew(), clock),
     reopen: (clock) => ledgerIn(place(), clock),

@@ -19,7 +19,7 @@ export interface ChatOptions {
 /** A conversation: in the terminal for a person, line by line for a pipe. */
 export async function chat(context: Context, bundle: string | undefined, options: ChatOptions): Promise<Outcome> {
   const { terminal, environment } = context;
-  const { log, file } = await openLog({ memory: options.memory, data: options.data, environment });
+  const { log, file, place } = await openLog({ memory: options.memory, data: options.data, environment });
   let id: string | undefined;
   let from = bundle;
   try {
@@ -43,7 +43,7 @@ export async function chat(context: Context, bundle: string | undefined, options
         ...(options.data !== undefined && { data: options.data }),
       });
     const { chatInTerminal } = await import('../chat-session.ts');
-    return await chatInTerminal({ platform, terminal, file, agent, id });
+    return await chatInTerminal({ platform, terminal, file: place, agent, id });
   } finally {
     await platform.close({ drainMs: 3_000 });
   }

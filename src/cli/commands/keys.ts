@@ -4,7 +4,7 @@ import { isoTime, systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { newApiKey } from '../../http/api-key.ts';
 import { SCOPES, type ApiKey, type ControlStore, type Scope } from '../../kernel/stores.ts';
-import { CONTROL_FILE, dataFolder, makeDataFolder } from '../../platform/data-folder.ts';
+import { dataFolder, LOG_FILE, makeDataFolder } from '../../platform/data-folder.ts';
 import type { Environment } from '../../platform/environment.ts';
 import { didYouMean } from '../../platform/problems.ts';
 import type { Context } from '../context.ts';
@@ -98,16 +98,21 @@ export async function revokeKey(
   }
 }
 
-/** What a server keeps besides the log, in the data folder. */
+/** What a server keeps besides the log, and where that is. */
 export async function openControl(
   data: string | undefined,
   environment: Environment,
 ): Promise<{ readonly control: ControlStore; readonly folder: string }> {
+  const { databaseUrl, openControlOf } = await import('../../platform/storage.ts');
+  const url = databaseUrl({ data, environment });
+  if (url !== undefined) {
+    const { openPostgresControlStore } = await import('../../adapters/stores/control/postgres.ts');
+    const { readDatabaseUrl } = await import('../../adapters/stores/postgres/settings.ts');
+    return { control: await openPostgresControlStore({ url }), folder: readDatabaseUrl(url).place };
+  }
   const folder = dataFolder({ named: data, environment, directory: process.cwd() });
   makeDataFolder(folder);
-  const { openSqliteControlStore } = await import('../../adapters/stores/control/sqlite.ts');
-  const file = path.join(folder, CONTROL_FILE);
-  return { control: await openSqliteControlStore({ file, clock: systemClock }), folder };
+  return { control: await openControlOf({ file: path.join(folder, LOG_FILE) }), folder };
 }
 
 /** Throws `usage`. */

@@ -23,7 +23,7 @@ const LIMIT_MAX = 1_000;
 export async function list({ terminal, environment }: Context, options: ListOptions): Promise<Outcome> {
   const limit = options.limit === undefined ? LIMIT : parseLimit(options.limit);
   const status = options.status === undefined ? undefined : parseStatus(options.status);
-  const { log, file = '' } = await openLog({ data: options.data, reads: true, environment });
+  const { log, place = '' } = await openLog({ data: options.data, reads: true, environment });
   try {
     const rows = await log.list({ limit, status, top: true });
     const print = (lines: readonly string[]): void =>
@@ -34,7 +34,7 @@ export async function list({ terminal, environment }: Context, options: ListOpti
       print(runTable(told, { colors: terminal.colors, columns: terminal.columns(), now: systemClock.now() }));
       if (rows.length === limit) terminal.err.write(`The newest ${limit}; --limit shows more.\n`);
     } else {
-      terminal.err.write(`No runs${status === undefined ? '' : ' like that'} in ${file}.\n`);
+      terminal.err.write(`No runs${status === undefined ? '' : ' like that'} in ${place}.\n`);
       if (status === undefined) terminal.err.write(`Start one with: ${commandName()} chat\n`);
     }
     return 'completed';

@@ -34,9 +34,10 @@ export async function plan(
   ]);
   const folder = dataFolder({ named: options.data, environment, directory: process.cwd() });
   // A log that is not there has nobody in it, and looking must not make one.
-  const log: Log | undefined = existsSync(path.join(folder, LOG_FILE))
-    ? (await openLog({ data: options.data, environment })).log
-    : undefined;
+  const { databaseUrl } = await import('../../platform/storage.ts');
+  const isThere =
+    databaseUrl({ data: options.data, environment }) !== undefined || existsSync(path.join(folder, LOG_FILE));
+  const log: Log | undefined = isThere ? (await openLog({ data: options.data, environment })).log : undefined;
   try {
     await Promise.all([before, after].flatMap((bundle) => bundle.agents.map(async (id) => bundle.agentNow(id))));
     const price = pricingOf(after.bundle.prices, systemClock);

@@ -3,36 +3,27 @@ import process from 'node:process';
 import { randomIds } from '../../base/ids.ts';
 import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
-import { createMemoryControlStore } from '../../adapters/stores/control/memory.ts';
-import type { LazyNotes } from '../../adapters/stores/notes/lazy.ts';
 import type { OidcOptions } from '../../http/oidc.ts';
 import { pageFolder } from '../../http/page.ts';
 import { startServer, type TreadleServer } from '../../http/server.ts';
-import type { ControlStore } from '../../kernel/stores.ts';
-import { accountSecrets } from '../../platform/account-secrets.ts';
-import { createHost, type Host, type Retention } from '../../platform/host.ts';
-import { CONTROL_FILE } from '../../platform/data-folder.ts';
-import { readBudgets } from '../../platform/metering/read-budgets.ts';
 import { removeServerFile, writeServerFile } from '../../platform/server-file.ts';
-import { openLogger } from '../../platform/open-logger.ts';
-import { startMeasures, type StartedMeasures } from '../../platform/start-measures.ts';
 import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
-import { EXIT_CODES, type Outcome } from '../exit-codes.ts';
-import { notesIn, openLog } from '../open.ts';
+import type { Outcome } from '../exit-codes.ts';
 import { openPage } from '../open-page.ts';
+import { openServing, parseNumber, type ServingOptions } from '../serving.ts';
 import { counted } from '../text.ts';
-import { openControl, parseScopes } from './keys.ts';
+import { untilTold } from '../until-told.ts';
+import { parseScopes } from './keys.ts';
 
-export interface ServeOptions {
+export interface ServeOptions extends ServingOptions {
   readonly port?: string;
   readonly host?: string;
   readonly publicUrl?: string;
   readonly cors?: readonly string[];
   readonly rate?: string;
-  readonly removeEnded?: string;
-  readonly removeArchived?: string;
-  readonly budgets?: string;
+  /** False where others drive what is begun here. */
+  readonly drive?: boolean;
   readonly drain?: string;
   readonly oidcIssuer?: string;
   readonly oidcAudience?: string;
@@ -40,62 +31,30 @@ export interface ServeOptions {
   readonly oidcUserClaim?: string;
   readonly oidcTenantClaim?: string;
   readonly oidcScopes?: string;
-  readonly logLevel?: string;
-  readonly logFormat?: string;
   readonly open?: boolean;
-  readonly memory?: boolean;
-  readonly data?: string;
-  readonly debug?: boolean;
 }
 
 /** Serves bundles until a signal comes. The second signal ends the process at once; nothing in the log is lost by it. */
 export async function serve(
-  { terminal, environment }: Context,
+  context: Context,
   bundles: readonly string[],
   options: ServeOptions,
   version: string,
 ): Promise<Outcome> {
+  const { terminal, environment } = context;
   const settings = settingsOf(options);
-  const logger = await openLogger({
-    environment,
-    level: options.logLevel ?? (options.debug === true ? 'debug' : undefined),
-    format: options.logFormat,
-    isTerminal: terminal.err.isTTY,
-    color: terminal.errColors.isColorSupported,
-  });
-  const { log, file } = await openLog({ memory: options.memory, data: options.data, environment });
-  let control: ControlStore | undefined;
-  let host: Host | undefined;
+  const serving = await openServing(context, bundles, options, version);
+  const { storage, control, host, measured, logger } = serving;
   let server: TreadleServer | undefined;
-  let notes: LazyNotes | undefined;
-  let measured: StartedMeasures | undefined;
-  const folder = file === undefined ? undefined : path.dirname(file);
+  const folder = storage.file === undefined ? undefined : path.dirname(storage.file);
   const close = async (drainMs: number): Promise<void> => {
     if (folder !== undefined && server !== undefined) removeServerFile(folder, process.pid);
-    await server?.close({ drainMs });
-    await host?.close({ drainMs });
-    if (host === undefined) await log.close();
-    await measured?.stop();
-    await notes?.close();
-    await control?.close();
+    // At once: runs come to a good place while replies go out, and neither takes time from the other.
+    await Promise.all([server?.close({ drainMs }), host.drain({ drainMs })]);
+    await serving.close(drainMs);
   };
   try {
-    control =
-      options.memory === true
-        ? createMemoryControlStore({ clock: systemClock })
-        : (await openControl(options.data, environment)).control;
     const page = pageFolder();
-    const secret = await control.secret('cursors');
-    measured = await startMeasures({
-      ...{ environment, log, logger, version, clock: systemClock, ids: randomIds },
-      file: folder === undefined ? undefined : path.join(folder, CONTROL_FILE),
-      budgets: options.budgets === undefined ? undefined : readBudgets(options.budgets),
-    });
-    const { measures, figures } = measured;
-    const accounts = { rows: control, secrets: await accountSecrets(control, environment) };
-    notes = folder === undefined ? undefined : notesIn(path.join(folder, CONTROL_FILE));
-    const kept = { log, selections: control, allowances: control, accounts, notes, retention: settings.retention };
-    host = await createHost({ bundles, secret, environment, logger, watch: true, measures, ...kept });
     server = await startServer({
       ...settings,
       host,
@@ -105,20 +64,17 @@ export async function serve(
       page,
       clock: systemClock,
       ids: randomIds,
-      check: () => log.list({ limit: 1 }),
-      figures,
+      check: async () => storage.log.list({ limit: 1 }),
+      figures: measured.figures,
     });
     await measured.watch(host);
-    await host.start();
+    if (options.drive !== false) await host.start();
     if (folder !== undefined) writeServerFile(folder, { url: server.url, pid: process.pid });
-    const told = { url: server.url, agents: host.agents().map(({ name }) => name), file };
+    const told = { url: server.url, agents: host.agents().map(({ name }) => name), place: storage.place };
     const isOpen = settings.oidc === undefined && !(await control.any());
-    terminal.out.write(greeting({ ...told, isOpen, hasPage: page !== undefined }));
+    terminal.out.write(greeting({ ...told, isOpen, hasPage: page !== undefined, drives: options.drive !== false }));
     if (options.open === true && page !== undefined) await openPage(server.url, environment, logger);
-    const signal = await firstSignal();
-    onSignal((second) => process.exit(EXIT_CODES[second === 'SIGINT' ? 'interrupted' : 'terminated'].code));
-    logger.info('shutting down', { signal, drainMs: settings.drainMs });
-    terminal.err.write('Letting work under way finish; once more ends it at once.\n');
+    await untilTold(context, logger, settings.drainMs);
     await close(settings.drainMs);
     logger.info('shut down');
     return 'completed';
@@ -130,8 +86,6 @@ export async function serve(
 
 const PORT = 4114;
 const RATE_MAX = 1_000_000;
-/** Ten years. */
-const MOST_DAYS = 3_650;
 
 interface Settings {
   readonly port: number;
@@ -140,29 +94,19 @@ interface Settings {
   readonly cors: readonly string[];
   readonly rate: { readonly perSecond: number; readonly burst: number } | undefined;
   readonly drainMs: number;
-  readonly retention: Retention | undefined;
   readonly oidc: OidcOptions | undefined;
 }
 
 function settingsOf(options: ServeOptions): Settings {
-  const perSecond = options.rate === undefined ? undefined : number(options.rate, '--rate', RATE_MAX);
+  const perSecond = options.rate === undefined ? undefined : parseNumber(options.rate, '--rate', RATE_MAX);
   return {
-    port: options.port === undefined ? PORT : number(options.port, '--port', 65_535),
+    port: options.port === undefined ? PORT : parseNumber(options.port, '--port', 65_535),
     hostname: options.host ?? '127.0.0.1',
     publicUrl: options.publicUrl === undefined ? undefined : checkedUrl(options.publicUrl, '--public-url').href,
     cors: (options.cors ?? []).map((origin) => checkedOrigin(origin)),
     rate: perSecond === undefined ? undefined : { perSecond, burst: perSecond * 10 },
     drainMs: options.drain === undefined ? 10_000 : parseDuration(options.drain, '--drain'),
-    retention: retentionOf(options),
     oidc: oidcOf(options),
-  };
-}
-
-function retentionOf({ removeEnded, removeArchived }: ServeOptions): Retention | undefined {
-  if (removeEnded === undefined && removeArchived === undefined) return undefined;
-  return {
-    ...(removeEnded !== undefined && { endedDays: number(removeEnded, '--remove-ended', MOST_DAYS) }),
-    ...(removeArchived !== undefined && { archivedDays: number(removeArchived, '--remove-archived', MOST_DAYS) }),
   };
 }
 
@@ -190,12 +134,6 @@ function oidcOf(options: ServeOptions): OidcOptions | undefined {
   };
 }
 
-function number(text: string, place: string, most: number): number {
-  const value = /^\d{1,7}$/.test(text) ? Number(text) : Infinity;
-  if (value <= most) return value;
-  throw new TreadleError('usage', { place, found: JSON.stringify(text), wanted: `a number from 0 to ${most}` });
-}
-
 function checkedUrl(text: string, place: string): URL {
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol)) return url;
@@ -220,33 +158,18 @@ function checkedOrigin(text: string): string {
 function greeting(told: {
   readonly url: string;
   readonly agents: readonly string[];
-  readonly file: string | undefined;
+  readonly place: string | undefined;
+  readonly drives: boolean;
   readonly isOpen: boolean;
   readonly hasPage: boolean;
 }): string {
   const rows = [
     ['agents', `${counted(told.agents.length, 'agent')}: ${told.agents.join(', ')}`],
-    ['runs', told.file ?? 'kept nowhere'],
+    ['runs', `${told.place ?? 'kept nowhere'}${told.drives ? '' : '; driven elsewhere'}`],
     ['keys', told.isOpen ? 'none yet, so only this machine is let in; `treadle keys create` makes one' : 'needed'],
     ...(told.hasPage ? [['page', told.url]] : []),
     ['docs', `${told.url}/api/docs`],
   ];
   const lines = rows.map(([label = '', text = '']) => `  ${label.padEnd(8)}${text}\n`);
   return `Treadle listens on ${told.url}\n${lines.join('')}`;
-}
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-function onSignal(listener: (signal: NodeJS.Signals) => void): void {
-  for (const signal of SIGNALS) process.once(signal, listener);
-}
-
-function firstSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const heard = (signal: NodeJS.Signals): void => {
-      for (const one of SIGNALS) process.off(one, heard);
-      resolve(signal);
-    };
-    for (const one of SIGNALS) process.on(one, heard);
-  });
 }

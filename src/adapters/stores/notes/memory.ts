@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../base/json.ts';
 import type { Note, NoteOwner, NoteStore } from '../../../kernel/notes.ts';
+import { scoreOf } from './words.ts';
 
 /** A store of notes with every method answering at once. */
 export type SyncNotes = {
@@ -43,20 +44,4 @@ export function createMemoryNotes(): SyncNotes {
 function hotter(one: Note, other: Note): number {
   const pinned = Number(other.pinned) - Number(one.pinned);
   return pinned || other.updatedAt - one.updatedAt || (one.id < other.id ? -1 : 1);
-}
-
-/** How many of the words it has, or words that begin so. */
-function scoreOf(text: string, words: readonly string[]): number {
-  const has = wordsOf(text);
-  return words.flatMap(wordsOf).filter((wanted) => has.some((word) => word.startsWith(wanted))).length;
-}
-
-function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize('NFD')
-      .replace(/\p{M}/gu, '')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  );
 }

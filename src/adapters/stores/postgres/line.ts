@@ -43,6 +43,7 @@ export function createLine(
   let isUp = false;
   let isClosed = false;
   let cancel: () => void = () => undefined;
+  let sending: Promise<unknown> = Promise.resolve();
 
   function later(ms: number, work: () => Promise<void>): void {
     cancel();
@@ -110,7 +111,11 @@ export function createLine(
     send(channel, messages) {
       if (messages.length === 0 || isClosed || !database.isOpen) return;
       const marked = messages.map((message) => `${origin} ${message}`);
-      database.run(notify, [channel, marked], 'none').catch(onError);
+      // One after the other: two connections of the pool would not keep their order.
+      sending = sending.then(async () => {
+        if (database.isOpen) await database.run(notify, [channel, marked], 'none');
+      });
+      sending = sending.catch(onError);
     },
     listen(channel, listener) {
       const known = listeners.get(channel);
@@ -136,6 +141,7 @@ export function createLine(
     async close() {
       isClosed = true;
       listeners.clear();
+      await sending;
       await hangUp();
     },
   };

@@ -189,4 +189,18 @@ export const MIGRATIONS: readonly ((schema: string) => string)[] = [
   CREATE INDEX reservations_of ON ${s}.reservations (conversation);
   CREATE INDEX reservations_over ON ${s}.reservations (until);
   `,
+  (s) => `
+  CREATE TABLE ${s}.notes (
+    tenant text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    bundle text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    text text NOT NULL,
+    words text NOT NULL, -- of the text, as they are compared, each with a space before it
+    pinned boolean NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    PRIMARY KEY (tenant, user_id, bundle, id)
+  );
+  `,
 ];

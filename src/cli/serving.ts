@@ -1,0 +1,107 @@
+import type { LazyNotes } from '../adapters/stores/notes/lazy.ts';
+import { randomIds } from '../base/ids.ts';
+import { systemClock } from '../base/clock.ts';
+import { TreadleError } from '../base/errors.ts';
+import type { Logger } from '../kernel/ports.ts';
+import type { ControlStore } from '../kernel/stores.ts';
+import { accountSecrets } from '../platform/account-secrets.ts';
+import { createHost, type Host, type Retention } from '../platform/host.ts';
+import { readBudgets } from '../platform/metering/read-budgets.ts';
+import { openLogger } from '../platform/open-logger.ts';
+import { startMeasures, type StartedMeasures } from '../platform/start-measures.ts';
+import { openControlOf, openLedgerOf, openNotesOf, openStorage, type Storage } from '../platform/storage.ts';
+import type { Context } from './context.ts';
+import { parseDuration } from './drive-run.ts';
+
+/** Options of what drives runs until it is told to stop. */
+export interface ServingOptions {
+  readonly removeEnded?: string;
+  readonly removeArchived?: string;
+  readonly budgets?: string;
+  readonly lease?: string;
+  readonly logLevel?: string;
+  readonly logFormat?: string;
+  readonly memory?: boolean;
+  readonly data?: string;
+  readonly debug?: boolean;
+}
+
+/** A host with all that it keeps, before it drives. */
+export interface Serving {
+  readonly storage: Storage;
+  readonly control: ControlStore;
+  readonly host: Host;
+  readonly measured: StartedMeasures;
+  readonly logger: Logger;
+  /** Drains the host, unless that was done, and closes everything. */
+  close(drainMs: number): Promise<void>;
+}
+
+/** Opens where runs are kept, and bundles over it. What was opened is closed again where anything fails. */
+export async function openServing(
+  { terminal, environment }: Context,
+  bundles: readonly string[],
+  options: ServingOptions,
+  version: string,
+): Promise<Serving> {
+  const retention = retentionOf(options);
+  const leaseMs = options.lease === undefined ? undefined : parseDuration(options.lease, '--lease');
+  const budgets = options.budgets === undefined ? undefined : readBudgets(options.budgets);
+  const logger = await openLogger({
+    environment,
+    level: options.logLevel ?? (options.debug === true ? 'debug' : undefined),
+    format: options.logFormat,
+    isTerminal: terminal.err.isTTY,
+    color: terminal.errColors.isColorSupported,
+  });
+  const { memory, data } = options;
+  const storage = await openStorage({ memory, data, environment, logger });
+  const { log, relay } = storage;
+  let control: ControlStore | undefined;
+  let host: Host | undefined;
+  let notes: LazyNotes | undefined;
+  let measured: StartedMeasures | undefined;
+  const close = async (drainMs: number): Promise<void> => {
+    // What was spent to the end is counted while there is still somewhere to count it.
+    await host?.drain({ drainMs });
+    await host?.close();
+    await measured?.stop();
+    await notes?.close();
+    await control?.close();
+    if (host === undefined) await log.close();
+  };
+  try {
+    control = await openControlOf(storage);
+    const secret = await control.secret('cursors');
+    const ledger = await openLedgerOf(storage);
+    const common = { environment, log, logger, version, clock: systemClock, ids: randomIds };
+    measured = await startMeasures({ ...common, ledger, budgets });
+    const accounts = { rows: control, secrets: await accountSecrets(control, environment) };
+    notes = openNotesOf(storage);
+    const kept = { log, relay, selections: control, allowances: control, accounts, notes, retention };
+    const { measures } = measured;
+    host = await createHost({ bundles, secret, environment, logger, watch: true, measures, leaseMs, ...kept });
+    return { storage, control, host, measured, logger, close };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}
+
+/** Ten years. */
+const MOST_DAYS = 3_650;
+
+function retentionOf({ removeEnded, removeArchived }: ServingOptions): Retention | undefined {
+  if (removeEnded === undefined && removeArchived === undefined) return undefined;
+  return {
+    ...(removeEnded !== undefined && { endedDays: parseNumber(removeEnded, '--remove-ended', MOST_DAYS) }),
+    ...(removeArchived !== undefined && { archivedDays: parseNumber(removeArchived, '--remove-archived', MOST_DAYS) }),
+  };
+}
+
+/** Throws `usage`. */
+export function parseNumber(text: string, place: string, most: number): number {
+  const value = /^\d{1,7}$/.test(text) ? Number(text) : Infinity;
+  if (value <= most) return value;
+  throw new TreadleError('usage', { place, found: JSON.stringify(text), wanted: `a number from 0 to ${most}` });
+}

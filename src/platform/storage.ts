@@ -1,0 +1,130 @@
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { lazyNotes, type LazyNotes } from '../adapters/stores/notes/lazy.ts';
+import type { PostgresLog } from '../adapters/stores/postgres.ts';
+import type { Database } from '../adapters/stores/postgres/database.ts';
+import { isPostgres } from '../adapters/stores/postgres/settings.ts';
+import { systemClock } from '../base/clock.ts';
+import { TreadleError } from '../base/errors.ts';
+import { randomIds } from '../base/ids.ts';
+import type { Ledger } from '../kernel/ledger.ts';
+import type { Log, Logger, Relay } from '../kernel/ports.ts';
+import type { ControlStore } from '../kernel/stores.ts';
+import { CONTROL_FILE, dataFolder, isWritable, LOG_FILE, makeDataFolder } from './data-folder.ts';
+import type { Environment } from './environment.ts';
+
+export interface StorageOptions {
+  /** A data folder that the caller named: stands over `DATABASE_URL`. */
+  readonly data?: string | undefined;
+  /** Nothing is kept. */
+  readonly memory?: boolean | undefined;
+  /** Nothing will be stated: a log that cannot be written will do. */
+  readonly reads?: boolean | undefined;
+  readonly environment: Environment;
+  readonly logger?: Logger | undefined;
+}
+
+/** Where runs are kept, and all that belongs to them. */
+export interface Storage {
+  readonly log: Log;
+  /** The file of the log, where it is one. */
+  readonly file: string | undefined;
+  /** Where it is, for people; undefined for one that is not kept. */
+  readonly place: string | undefined;
+  readonly database?: Database | undefined;
+  /** On which processes that share it call to each other. */
+  readonly relay?: Relay | undefined;
+}
+
+/** The database that runs are kept in, unless a folder was named. What is no PostgreSQL is somebody else's. */
+export function databaseUrl({ data, environment }: Pick<StorageOptions, 'data' | 'environment'>): string | undefined {
+  const url = environment['DATABASE_URL'] ?? '';
+  return data === undefined && isPostgres(url) ? url : undefined;
+}
+
+/** Opens the database, or else the data folder. Throws `log_unavailable` and what else opening a log throws. */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { memory = false, reads = false, data, environment, logger } = options;
+  if (memory) {
+    const { createMemoryLog } = await import('../adapters/stores/memory.ts');
+    return { log: createMemoryLog({ clock: systemClock }), file: undefined, place: undefined };
+  }
+  const url = databaseUrl(options);
+  if (url !== undefined) return openShared(url, logger);
+  const folder = dataFolder({ named: data, environment, directory: process.cwd() });
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new TreadleError('log_unavailable', {
+      place: folder,
+      found: 'a file',
+      wanted: 'a folder',
+      hint: 'name another one with --data or TREADLE_DATA, or keep nothing with --memory',
+    });
+  }
+  makeDataFolder(folder);
+  const file = path.join(folder, LOG_FILE);
+  const { openSqliteLog, openSqliteLogToRead } = await import('../adapters/stores/sqlite.ts');
+  if (reads && existsSync(file) && !(isWritable(file) && isWritable(folder)))
+    return { log: openSqliteLogToRead({ file, clock: systemClock }), file, place: file };
+  return { log: await openSqliteLog({ file, clock: systemClock }), file, place: file };
+}
+
+async function openShared(url: string, logger: Logger | undefined): Promise<Storage> {
+  const { openPostgresLog } = await import('../adapters/stores/postgres.ts');
+  const { createRelay } = await import('../adapters/stores/postgres/relay.ts');
+  const log = await openPostgresLog({
+    url,
+    clock: systemClock,
+    origin: randomIds.next('process'),
+    onWarning: (message, error) => logger?.warn(message, { error }),
+  });
+  const { database, line } = log;
+  return { log, file: undefined, place: database.settings.place, database, relay: createRelay(database, line) };
+}
+
+/** The database that a log is in. */
+export function databaseOf(log: Log): Database | undefined {
+  return 'database' in log ? (log as PostgresLog).database : undefined; // no other log has one
+}
+
+/** What a server keeps besides the log; made where it is missing. To be closed before the log. */
+export async function openControlOf({ file, database }: Pick<Storage, 'file' | 'database'>): Promise<ControlStore> {
+  if (database !== undefined) {
+    const { createPostgresControlStore } = await import('../adapters/stores/control/postgres.ts');
+    return createPostgresControlStore(database);
+  }
+  if (file === undefined) {
+    const { createMemoryControlStore } = await import('../adapters/stores/control/memory.ts');
+    return createMemoryControlStore({ clock: systemClock });
+  }
+  const { openSqliteControlStore } = await import('../adapters/stores/control/sqlite.ts');
+  return openSqliteControlStore({ file: controlFile(file), clock: systemClock });
+}
+
+export function controlFile(logFile: string): string {
+  return path.join(path.dirname(logFile), CONTROL_FILE);
+}
+
+/** What was spent, as it is kept beside the log. */
+export async function openLedgerOf({ file, database }: Pick<Storage, 'file' | 'database'>): Promise<Ledger> {
+  if (database !== undefined) {
+    const { createPostgresLedger } = await import('../adapters/stores/ledger/postgres.ts');
+    return createPostgresLedger(database);
+  }
+  if (file === undefined) {
+    const { createMemoryLedger } = await import('../adapters/stores/ledger/memory.ts');
+    return createMemoryLedger({ clock: systemClock });
+  }
+  const { openSqliteLedger } = await import('../adapters/stores/ledger/sqlite.ts');
+  return openSqliteLedger({ file: controlFile(file), clock: systemClock });
+}
+
+/** Users' notes, opened with the first turn of an agent that remembers. Undefined where nothing is kept. */
+export function openNotesOf({ file, database }: Pick<Storage, 'file' | 'database'>): LazyNotes | undefined {
+  if (database !== undefined)
+    return lazyNotes(async () => (await import('../adapters/stores/notes/postgres.ts')).createPostgresNotes(database));
+  if (file === undefined) return undefined;
+  return lazyNotes(async () =>
+    (await import('../adapters/stores/notes/sqlite.ts')).openSqliteNotes({ file: controlFile(file) }),
+  );
+}
