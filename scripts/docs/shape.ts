@@ -44,6 +44,7 @@ export function jsonType(schema: JsonObject): string {
   const members = schema['anyOf'] ?? schema['oneOf'];
   if (Array.isArray(members)) return [...new Set(members.map((one) => jsonType(one as JsonObject)))].join(' or '); // a schema, by its place
   if (Array.isArray(schema['enum'])) return schema['enum'].map((one) => code(String(one))).join(', ');
+  if (typeof schema['const'] === 'string') return code(schema['const']);
   switch (schema['type']) {
     case 'string':
       return 'text';
@@ -58,7 +59,10 @@ export function jsonType(schema: JsonObject): string {
     case 'object': {
       const { properties } = schema;
       if (!isObject(properties) || Object.keys(properties).length === 0) return 'an object';
-      const fields = Object.entries(properties).map(([name, one]) => `${name}: ${jsonType(one as JsonObject)}`); // as above
+      const required = Array.isArray(schema['required']) ? schema['required'] : [];
+      const fields = Object.entries(properties).map(
+        ([name, one]) => `${name}${required.includes(name) ? '' : '?'}: ${jsonType(one as JsonObject)}`, // as above
+      );
       return `{ ${fields.join('; ')} }`;
     }
     default:

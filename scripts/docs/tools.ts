@@ -12,10 +12,12 @@ export function renderToolsDoc(): string {
   return [INTRODUCTION, SERVERS, SKILLS, ...groups.map(renderGroup)].join('\n');
 }
 
-function renderGroup({ name, locked, tools, configured }: BuiltinGroup): string {
+function renderGroup({ name, locked, tools, configured, absent = {} }: BuiltinGroup): string {
   const lock = locked ? ' Users cannot switch it off.' : '';
   const settings = configured === undefined ? [] : [renderSettings(configured.schema)];
-  return [`## builtin/${name}\n\n${count(tools.length)}.${lock}\n`, ...settings, ...tools.map(renderTool)].join('\n');
+  const without = Object.entries(absent).map(([one, why]) => `Without settings there is no ${code(one)}: ${why}.\n`);
+  const head = `## builtin/${name}\n\n${count(tools.length)}.${lock}\n`;
+  return [head, ...settings, ...without, ...tools.map(renderTool)].join('\n');
 }
 
 function renderSettings(schema: z.ZodObject): string {

@@ -70,6 +70,8 @@ export interface BuiltinGroup {
   readonly needsFiles?: boolean;
   /** What an entry of a bundle may set, where it may set anything. */
   readonly configured?: GroupConfig;
+  /** By name: why an entry whose settings do not bring this tool has it not. */
+  readonly absent?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface GroupConfig {
@@ -85,10 +87,11 @@ export function configuredGroup<S extends z.ZodObject>(group: {
   readonly needsFiles?: boolean;
   readonly config: S;
   readonly tools: (config: z.output<S>) => readonly ToolSpec[];
+  readonly absent?: BuiltinGroup['absent'];
 }): BuiltinGroup {
-  const { name, needsFiles = false, config: schema } = group;
+  const { name, needsFiles = false, config: schema, absent } = group;
   const tools = (config: unknown): readonly ToolSpec[] => group.tools(schema.parse(config));
-  return { name, locked: false, needsFiles, tools: tools({}), configured: { schema, tools } };
+  return { name, locked: false, needsFiles, tools: tools({}), configured: { schema, tools }, absent };
 }
 
 /** Writes a tool whose `run` is typed by its `input`. Checks nothing: the catalogue does, and says where the tool stands. */

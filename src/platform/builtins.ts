@@ -1,4 +1,6 @@
 import { calculate } from '../adapters/math/calculate.ts';
+import type { PageReader } from '../adapters/web/read-page.ts';
+import type { WebSearch } from '../adapters/web/search.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
 import { askUserGroup } from '../plugins/tools/ask-user.ts';
 import { contextGroup } from '../plugins/tools/context.ts';
@@ -7,6 +9,25 @@ import { mathGroup } from '../plugins/tools/math.ts';
 import { notesGroup } from '../plugins/tools/notes.ts';
 import { timeGroup } from '../plugins/tools/time.ts';
 import { todoGroup } from '../plugins/tools/todo.ts';
+import { webGroup } from '../plugins/tools/web.ts';
+
+let reading: Promise<PageReader> | undefined;
+
+/** Loaded with the first page. */
+async function pageReader(): Promise<PageReader> {
+  const { createDocumentReader } = await import('../adapters/documents/reader.ts');
+  const { createPageReader } = await import('../adapters/web/read-page.ts');
+  return createPageReader({ readDocument: createDocumentReader(), userAgent: 'treadle' });
+}
+
+const web = webGroup({
+  readPage: async (url, whole, context) => (await (reading ??= pageReader()))(url, whole, context),
+  searchWith(provider) {
+    let searching: Promise<WebSearch> | undefined;
+    const open = async (): Promise<WebSearch> => (await import('../adapters/web/search.ts')).createWebSearch(provider);
+    return async (query, context) => (await (searching ??= open())).search(query, context);
+  },
+});
 
 const groups: readonly BuiltinGroup[] = [
   ioGroup,
@@ -16,6 +37,7 @@ const groups: readonly BuiltinGroup[] = [
   askUserGroup,
   todoGroup,
   notesGroup,
+  web,
 ];
 
 /** Tool groups that come with Treadle, by the name after `builtin/`. */

@@ -31,6 +31,8 @@ export interface ToolGroup {
   readonly builtin?: string | undefined;
   /** Why tools that the entry names and nobody has are passed over. Absent: such a name is a mistake. */
   readonly unavailable?: string | undefined;
+  /** By name: tools that it would have if it were set up otherwise, and why it does not. */
+  readonly absent?: Readonly<Record<string, string>> | undefined;
   /** The group of a server, which may have other tools tomorrow, with what it does not have now. */
   readonly remote?: RemoteState | undefined;
   /** What each of its tools needs of the user's account, where its entry says nothing else of the tool. */
@@ -190,7 +192,9 @@ function membersOf(
   { place, quoted }: Declared,
   problems: Problems,
 ): readonly Member[] {
-  const why = group.unavailable;
+  const names = group.tools.map(({ own }) => own);
+  const absent = Object.keys(group.absent ?? {}).filter((name) => !names.includes(name));
+  const whyNot = (own: string): string | undefined => (absent.includes(own) ? group.absent?.[own] : group.unavailable);
   const kind = group.remote === undefined ? ('tools' as const) : ('mcp' as const);
   const member = (own: string, tool: CompiledTool | undefined): Member => ({
     kind,
@@ -201,7 +205,7 @@ function membersOf(
     traits: { ...(kind === 'mcp' ? entry.tool_traits?.['*'] : undefined), ...entry.tool_traits?.[own] },
     needs: entry.tool_claims?.[own] ?? group.needs,
     tool,
-    why: why ?? '',
+    why: whyNot(own) ?? '',
   });
   if (group.remote !== undefined) {
     // What a server has is not known when the bundle is written: no name is a mistake.
@@ -211,7 +215,6 @@ function membersOf(
       ...group.remote.missing.map(({ own, why, account }) => ({ ...member(own, undefined), why, account })),
     ];
   }
-  const names = group.tools.map(({ own }) => own);
   const unknown = (at: Path, name: string): void => {
     const hint = didYouMean(name, names);
     const wanted = hint === undefined ? oneOf(names) : undefined;
@@ -222,17 +225,17 @@ function membersOf(
       hint,
     });
   };
-  const allowed = new Set(entry.allowed ?? names);
+  const allowed = new Set(entry.allowed ?? [...names, ...absent]);
   for (const [index, name] of (entry.allowed ?? []).entries()) {
-    if (!names.includes(name) && why === undefined) unknown([...path, 'allowed', index], name);
+    if (!names.includes(name) && whyNot(name) === undefined) unknown([...path, 'allowed', index], name);
   }
   for (const key of ['tool_traits', 'tool_claims'] as const) {
     for (const name of Object.keys(entry[key] ?? {})) {
-      if (!names.includes(name) && why === undefined) unknown([...path, key, name], name);
+      if (!names.includes(name) && whyNot(name) === undefined) unknown([...path, key, name], name);
     }
   }
   const has = group.tools.filter(({ own }) => allowed.has(own)).map((tool) => member(tool.own, tool));
-  const missing = [...allowed].filter((name) => why !== undefined && !names.includes(name));
+  const missing = [...allowed].filter((name) => whyNot(name) !== undefined && !names.includes(name));
   return [...has, ...missing.map((own) => member(own, undefined))];
 }
 

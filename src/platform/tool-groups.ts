@@ -33,9 +33,6 @@ interface Loading {
   readonly reaches: Reach[];
 }
 
-/** Groups of the design that this version does not bring. */
-const LATER_GROUPS: ReadonlySet<string> = new Set(['web']);
-
 /** What KDCube calls the group that is `context` here. */
 const PYTHON_NAMES: Readonly<Record<string, string>> = { ctx: 'context' };
 
@@ -71,7 +68,7 @@ function groupOf(
 ): MaybePromise<ToolGroup | undefined> {
   switch (entry.kind) {
     case 'python':
-      return pythonGroup(entry, path, options);
+      return pythonGroup(entry, path, options, loading);
     case 'mcp':
       return mcpGroup(entry, path, options);
     case 'module':
@@ -124,24 +121,16 @@ async function moduleGroup(
     if (group !== undefined) {
       const specs = configured(group, entry, path, options);
       const tools = handed(compiledOf(group, specs));
-      return tools && { locked: group.locked, builtin: group.name, tools };
+      return tools && { locked: group.locked, builtin: group.name, tools, absent: group.absent };
     }
   } catch (error) {
     problems.take(error);
     return undefined;
   }
   const names = [...builtins.keys()].map((name) => `${BUILTIN}${name}`);
-  if (LATER_GROUPS.has(module.slice(BUILTIN.length))) {
-    problems.add('bundle_not_supported', {
-      place,
-      found: `${module}, not supported yet`,
-      hint: `remove it; there is ${names.join(', ')}`,
-    });
-  } else {
-    const hint = didYouMean(module, names);
-    const wanted = hint === undefined ? oneOf(names) : undefined;
-    problems.add('bundle_unknown_name', { place, found: `no group ${declared.quoted(at, module)}`, wanted, hint });
-  }
+  const hint = didYouMean(module, names);
+  const wanted = hint === undefined ? oneOf(names) : undefined;
+  problems.add('bundle_unknown_name', { place, found: `no group ${declared.quoted(at, module)}`, wanted, hint });
   return undefined;
 }
 
@@ -176,8 +165,10 @@ function notConfigured(
 function pythonGroup(
   entry: PythonTools,
   path: Path,
-  { declared, builtins, problems, notices }: GroupOptions,
+  options: GroupOptions,
+  { reaches }: Loading,
 ): ToolGroup | undefined {
+  const { declared, builtins, problems, notices } = options;
   const at = [...path, entry.module === undefined ? 'ref' : 'module'];
   const written = entry.module ?? entry.ref ?? '';
   const last =
@@ -192,12 +183,12 @@ function pythonGroup(
   // What reaches files or programs is named as what it is, or not at all.
   if (group !== undefined && group.needsFiles !== true) {
     notices.add(place, `the Python group ${last} is mapped to ${BUILTIN}${group.name}`);
-    return { ...builtin(group), unavailable: `the built-in group ${group.name} has no tool of this name` };
-  }
-  if (LATER_GROUPS.has(name)) {
-    const tools = entry.allowed?.join(', ') ?? 'its tools';
-    notices.add(place, `${last} is not supported yet: ${tools} are granted and stay inactive`);
-    return { locked: false, tools: [], unavailable: `this version has no ${name} tools` };
+    const reach = reachOf({}, path, { ...options, needsFiles: false });
+    if (reach === undefined) return undefined;
+    reaches.push(reach);
+    const { tools, ...rest } = builtin(group);
+    const unavailable = `the built-in group ${group.name} has no tool of this name`;
+    return { ...rest, tools: withReach(tools, reach), absent: group.absent, unavailable };
   }
   problems.add('bundle_not_supported', {
     place,

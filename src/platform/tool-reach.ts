@@ -35,8 +35,11 @@ export interface ReachOptions {
 /** Bytes of one reply that a tool is handed. */
 const MOST_REPLY_BYTES = 8 * 1024 * 1024;
 
+/** The keys of an entry that say what its tools may touch. */
+type Granting = Pick<ModuleTools, 'files' | 'fetch' | 'secrets'>;
+
 /** Opens what an entry grants its tools. What cannot be opened is added to `problems`; there is no reach then. */
-export function reachOf(entry: ModuleTools, at: Path, options: ReachOptions): Reach | undefined {
+export function reachOf(entry: Granting, at: Path, options: ReachOptions): Reach | undefined {
   const files = filesOf(entry, at, options);
   if (files === 'missing') return undefined;
   const { allow_hosts: allowHosts, only_hosts: onlyHosts, max_bytes: mostBytes = MOST_REPLY_BYTES } = entry.fetch ?? {};
@@ -64,7 +67,7 @@ export function reachOf(entry: ModuleTools, at: Path, options: ReachOptions): Re
 }
 
 function filesOf(
-  { files: given }: ModuleTools,
+  { files: given }: Granting,
   at: Path,
   { declared, folder, problems, needsFiles }: ReachOptions,
 ): RootedFiles | undefined | 'missing' {

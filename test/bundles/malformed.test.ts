@@ -404,13 +404,6 @@ id: b
     ],
   },
   {
-    title: 'a group of a later version',
-    yaml: tools('{name: w, kind: module, module: builtin/web}'),
-    says: [
-      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found builtin/web, not supported yet; remove it; there is builtin/io, builtin/context, builtin/math, builtin/time, builtin/ask_user, builtin/agent (bundle_not_supported)',
-    ],
-  },
-  {
     title: 'an MCP server that is not declared',
     yaml: tools('{name: kb, kind: mcp, server_id: kb}'),
     says: [
@@ -428,7 +421,7 @@ id: b
     title: 'a Python module of their own',
     yaml: tools('{name: x, kind: python, module: my.app.mail_tools}'),
     says: [
-      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found the Python module "my.app.mail_tools", wanted a name that ends in a built-in group: io, context, math, time, ask_user, agent; write the tools in TypeScript and grant them with kind: module (bundle_not_supported)',
+      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found the Python module "my.app.mail_tools", wanted a name that ends in a built-in group: io, context, math, time, ask_user, todo, notes, web, agent; write the tools in TypeScript and grant them with kind: module (bundle_not_supported)',
     ],
   },
   {

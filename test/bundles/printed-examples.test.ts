@@ -15,22 +15,27 @@ test('the example of the KDCube page loads as printed', async () => {
   assert.equal(agent.limits.maxIterations, 15);
   assert.deepEqual(
     agent.tools.map(({ name, group }) => [name, group]),
-    [['tool_call', 'io_tools']],
+    [
+      ['tool_call', 'io_tools'],
+      ['web_fetch', 'web_tools'],
+    ],
   );
   assert.deepEqual(agent.models, [{ provider: 'anthropic', model: 'claude-sonnet-4-6' }]);
 });
 
-test('tools of the KDCube example that are not here yet are inactive, and say so', async () => {
+test('a tool of the KDCube example that its entry does not set up is inactive, and says so', async () => {
   const bundle = await printed('kdcube.yaml');
   const agent = await effective(bundle);
   assert.deepEqual(agent.inactive, [
-    { name: 'web_fetch', why: 'this version has no web tools' },
-    { name: 'web_search', why: 'this version has no web tools' },
+    {
+      name: 'web_search',
+      why: 'nobody is named to be asked; set config: { search: { provider: brave, api_key: … } } in the entry of the group',
+    },
   ]);
   const tools = 'kdcube.yaml:24:15  config.surfaces.as_consumer.agents.main.tools';
   assert.deepEqual(noticesOf(bundle), [
     `${tools}[0].module: the Python group io_tools is mapped to builtin/io`,
-    'kdcube.yaml:29:15  config.surfaces.as_consumer.agents.main.tools[1].module: web_tools is not supported yet: web_search, web_fetch are granted and stay inactive',
+    'kdcube.yaml:29:15  config.surfaces.as_consumer.agents.main.tools[1].module: the Python group web_tools is mapped to builtin/web',
     'kdcube.yaml:9:7  config.react.default_agent.supported_models: no model is declared for balanced: the first of supported_models is used',
     'kdcube.yaml:33:13  config.surfaces.as_consumer.agents.main.skills.custom_root: there is no folder "skills": the agent has no skills',
   ]);

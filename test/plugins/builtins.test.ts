@@ -22,6 +22,7 @@ test('the groups are these, and the two that every agent needs are locked', () =
     ['ask_user', false, 'ask_user'],
     ['todo', false, 'todo_write'],
     ['notes', false, 'note_save', 'note_search', 'note_delete'],
+    ['web', false, 'web_fetch'],
   ]);
   for (const [key, { name }] of builtinGroups) assert.equal(key, name);
 });

@@ -5,10 +5,11 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { createDocumentReader } from '../../src/adapters/documents/reader.ts';
-import { createGuardedRequests } from '../../src/adapters/net/guarded-requests.ts';
+import { createGuardedFetch } from '../../src/adapters/net/guarded-fetch.ts';
 import { createPageReader } from '../../src/adapters/web/read-page.ts';
-import { searchWeb, type SearchProvider } from '../../src/adapters/web/search.ts';
+import { createWebSearch, type SearchProvider } from '../../src/adapters/web/search.ts';
 import { isObject, type JsonObject } from '../../src/base/json.ts';
+import type { GuardedFetch } from '../../src/kernel/fetch.ts';
 import { webGroup } from '../../src/plugins/tools/web.ts';
 import { runTool } from '../support/tool-context.ts';
 
@@ -34,15 +35,18 @@ async function aSite(t: TestContext, answer: (path: string, response: ServerResp
 
 /** The group as the platform makes it, with this machine's own servers allowed where the test says so. */
 function theWeb(t: TestContext, { allow = [], search }: { allow?: readonly string[]; search?: SearchProvider } = {}) {
-  const requests = createGuardedRequests({ allowHosts: allow.map((base) => new URL(base).host) });
-  t.after(() => requests.close());
-  const read = createPageReader({ requests, readDocument: createDocumentReader(), userAgent: 'treadle-test' });
+  const hosts = allow.map((base) => new URL(base).host);
+  const fetcher = createGuardedFetch({ allowHosts: hosts, mostBytes: 1_000_000 });
+  t.after(() => fetcher.close());
   const group = webGroup({
-    fetch: read,
-    ...(search && { search: (query, { signal }) => searchWeb(search, query, { requests, signal }) }),
+    readPage: createPageReader({ readDocument: createDocumentReader(), userAgent: 'treadle-test' }),
+    searchWith: (provider) => createWebSearch(provider).search,
   });
+  const tools = group.configured?.tools(search === undefined ? {} : { search }) ?? [];
+  const { signal } = new AbortController();
+  const fetch: GuardedFetch = (url, init) => fetcher.fetch(url, { ...init, signal });
   return async (name: string, args: JsonObject, more = {}): Promise<JsonObject> => {
-    const result = await runTool(group, name, args, more);
+    const result = await runTool({ ...group, tools }, name, args, { fetch, ...more });
     assert.ok(isObject(result));
     return result as JsonObject; // what tools give here
   };

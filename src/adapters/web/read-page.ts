@@ -1,7 +1,7 @@
 import type { Instant } from '../../base/clock.ts';
 import { kindOf } from '../documents/document.ts';
 import type { DocumentReader } from '../documents/reader.ts';
-import { GuardRefusal, type GuardedReply, type GuardedRequests } from '../net/guarded-requests.ts';
+import { FetchRefusal, type GuardedFetch } from '../../kernel/fetch.ts';
 import { codeOf } from '../services/api.ts';
 
 /** A page, a picture, or why there is neither. */
@@ -24,13 +24,12 @@ export interface Asker {
   readonly conversationId: string;
   readonly signal: AbortSignal;
   readonly now: () => Instant;
+  readonly fetch: GuardedFetch;
 }
 
 export interface PageReaderOptions {
-  readonly requests: GuardedRequests;
   readonly readDocument: DocumentReader;
   readonly userAgent: string;
-  readonly mostBytes?: number;
 }
 
 export type PageReader = (url: URL, whole: boolean, asker: Asker) => Promise<PageOutcome>;
@@ -64,34 +63,33 @@ export function createPageReader(options: PageReaderOptions): PageReader {
 async function readAt(
   url: URL,
   whole: boolean,
-  { signal }: Asker,
-  { requests, readDocument, userAgent, mostBytes = 10 * 1024 * 1024 }: PageReaderOptions,
+  { signal, fetch }: Asker,
+  { readDocument, userAgent }: PageReaderOptions,
 ): Promise<PageOutcome> {
-  let reply: GuardedReply;
+  let reply: Response;
+  let bytes: Uint8Array;
   try {
-    reply = await requests.send({
-      url,
+    reply = await fetch(url, {
       headers: {
         accept: 'text/markdown, text/html;q=0.9, application/pdf;q=0.8, text/plain;q=0.8, */*;q=0.5',
         'user-agent': userAgent,
       },
-      signal,
-      mostBytes,
     });
+    bytes = new Uint8Array(await reply.arrayBuffer());
   } catch (error) {
     if (signal.aborted) throw error;
     return notRead(url, error);
   }
-  const { status, statusText, bytes } = reply;
+  const { status, statusText } = reply;
+  const { host, pathname, href: from } = new URL(reply.url);
   if (status < 200 || status > 299) {
-    return { ok: false, code: 'http_status', why: `${reply.url.host} answered ${`${status} ${statusText}`.trim()}` };
+    return { ok: false, code: 'http_status', why: `${host} answered ${`${status} ${statusText}`.trim()}` };
   }
   const contentType = reply.headers.get('content-type') ?? '';
   const mediaType = (contentType.split(';')[0] ?? '').trim().toLowerCase();
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(contentType)?.[1];
-  const from = reply.url.href;
 
-  const kind = kindOf(bytes, mediaType, reply.url.pathname) ?? (looksLikePage(bytes, mediaType) ? 'html' : undefined);
+  const kind = kindOf(bytes, mediaType, pathname) ?? (looksLikePage(bytes, mediaType) ? 'html' : undefined);
   if (kind !== undefined) {
     const outcome = await readDocument({ kind, bytes, url: from, whole, charset }, signal);
     if (!outcome.ok)
@@ -110,7 +108,7 @@ async function readAt(
   return {
     ok: false,
     code: 'unsupported',
-    why: `${reply.url.host} has ${bytes.length} bytes of ${mediaType || 'an unknown type'} there, and nothing here reads that`,
+    why: `${host} has ${bytes.length} bytes of ${mediaType || 'an unknown type'} there, and nothing here reads that`,
   };
 }
 
@@ -122,7 +120,7 @@ function noteOf(kind: string, text: string, isWhole: boolean): string | undefine
 }
 
 function notRead(url: URL, error: unknown): PageOutcome {
-  if (error instanceof GuardRefusal)
+  if (error instanceof FetchRefusal)
     return { ok: false, code: 'refused', why: `${url.href} is not read: ${error.message}` };
   const code = codeOf(error);
   return { ok: false, code: 'unreachable', why: `${url.host} cannot be reached${code === '' ? '' : ` (${code})`}` };

@@ -1,5 +1,5 @@
 import { parseJson } from '../../base/json.ts';
-import { GuardRefusal, type GuardedRequests } from '../net/guarded-requests.ts';
+import { createGuardedRequests, GuardRefusal, type GuardedRequests } from '../net/guarded-requests.ts';
 import { codeOf } from '../services/api.ts';
 import { bravePages } from './brave.ts';
 import type { Hit, Query, SearchWire } from './query.ts';
@@ -11,6 +11,22 @@ export type SearchProvider =
   | { readonly provider: 'searxng'; readonly url: string }
   | { readonly provider: 'brave' | 'tavily'; readonly api_key: string; readonly url?: string | undefined };
 
+export interface WebSearch {
+  search(query: Query, asker: { readonly signal: AbortSignal }): Promise<Outcome>;
+}
+
+/** A search engine that an operator has named: it is asked wherever it is, also in their own network. */
+export function createWebSearch(provider: SearchProvider): WebSearch {
+  const { url } = provider;
+  let requests: GuardedRequests | undefined;
+  return {
+    search(query, { signal }) {
+      requests ??= createGuardedRequests({ allowHosts: url === undefined ? [] : [new URL(url).host] });
+      return searchWeb(provider, query, { requests, signal });
+    },
+  };
+}
+
 export type Outcome =
   | { readonly ok: true; readonly hits: readonly Hit[] }
   | { readonly ok: false; readonly code: string; readonly why: string };
@@ -19,7 +35,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_SNIPPET = 500;
 
 /** Asks a search engine. Rejects for nothing but being given up. */
-export async function searchWeb(
+async function searchWeb(
   provider: SearchProvider,
   query: Query,
   { requests, signal }: { readonly requests: GuardedRequests; readonly signal: AbortSignal },

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { ToolContext } from '../../kernel/ports.ts';
-import { defineTool, toolFailure, toolResult, type BuiltinGroup, type ToolSpec } from '../../kernel/tool.ts';
+import { key, requiredKey } from '../../domain/bundle-key.ts';
+import {
+  configuredGroup,
+  defineTool,
+  toolFailure,
+  toolResult,
+  type BuiltinGroup,
+  type ToolSpec,
+} from '../../kernel/tool.ts';
 import { excerpt } from './context.ts';
 
 /** A page as it can be read. */
@@ -42,12 +50,37 @@ export type SearchOutcome =
   | { readonly ok: true; readonly hits: readonly WebHit[] }
   | { readonly ok: false; readonly code: string; readonly why: string };
 
-/** The web, as far as an operator lets a tool see it. Neither rejects. */
+type ReadPage = (url: URL, whole: boolean, context: ToolContext) => MaybePromise<WebOutcome>;
+type Search = (query: WebQuery, context: ToolContext) => MaybePromise<SearchOutcome>;
+
+/** The web, as far as an operator lets a tool see it. Neither rejects for anything but being given up. */
 export interface Web {
-  fetch(url: URL, whole: boolean, context: ToolContext): MaybePromise<WebOutcome>;
-  /** Absent: no provider of searches is configured. */
-  readonly search?: ((query: WebQuery, context: ToolContext) => MaybePromise<SearchOutcome>) | undefined;
+  readonly readPage: ReadPage;
+  readonly searchWith: (provider: SearchProvider) => Search;
 }
+
+const address = z.url({ protocol: /^https?$/ });
+const hosted = {
+  api_key: requiredKey(z.string().min(1), 'Best from a variable.'),
+  url: key(address, 'Instead of its own address, such as a gateway of yours.'),
+};
+
+const searchProvider = z.discriminatedUnion('provider', [
+  z.strictObject({
+    provider: requiredKey(z.literal('searxng'), 'An instance of SearXNG that answers in JSON.'),
+    url: requiredKey(address, 'Where it is, also in your own network.'),
+  }),
+  z.strictObject({ provider: requiredKey(z.literal('brave'), 'Brave Search.'), ...hosted }),
+  z.strictObject({ provider: requiredKey(z.literal('tavily'), 'Tavily.'), ...hosted }),
+]);
+export type SearchProvider = z.output<typeof searchProvider>;
+
+const config = z.strictObject({
+  search: key(searchProvider, 'Who is asked by `web_search`.', { otherwise: 'nobody: there is no `web_search`' }),
+});
+
+const NO_SEARCH =
+  'nobody is named to be asked; set config: { search: { provider: brave, api_key: … } } in the entry of the group';
 
 const DEFAULT_LIMIT = 12_000;
 const MAX_LIMIT = 40_000;
@@ -72,13 +105,17 @@ const searchInput = z.strictObject({
 });
 
 /** Reading and searching the web. What comes back was written by strangers. */
-export function webGroup(web: Web): BuiltinGroup {
-  const tools: ToolSpec[] = [fetchTool(web)];
-  if (web.search !== undefined) tools.unshift(searchTool(web.search));
-  return { name: 'web', locked: false, tools };
+export function webGroup({ readPage, searchWith }: Web): BuiltinGroup {
+  const reading = fetchTool(readPage);
+  return configuredGroup({
+    name: 'web',
+    config,
+    tools: ({ search }) => (search === undefined ? [reading] : [searchTool(searchWith(search)), reading]),
+    absent: { web_search: NO_SEARCH },
+  });
 }
 
-function fetchTool(web: Web): ToolSpec {
+function fetchTool(readPage: ReadPage): ToolSpec {
   return defineTool({
     name: 'web_fetch',
     description:
@@ -93,7 +130,7 @@ function fetchTool(web: Web): ToolSpec {
         return toolFailure('url', `${url.protocol} cannot be read here: only http and https`);
       if (url.username !== '' || url.password !== '')
         return toolFailure('url', 'an address with a password is not asked');
-      const outcome = await web.fetch(url, whole, context);
+      const outcome = await readPage(url, whole, context);
       if (!outcome.ok) return toolFailure(outcome.code, outcome.why);
       if ('image' in outcome) {
         const { mediaType, data, url: from } = outcome.image;
@@ -124,7 +161,7 @@ function pageOf({ text, ...page }: WebPage, offset: number, limit: number, { con
   });
 }
 
-function searchTool(search: NonNullable<Web['search']>): ToolSpec {
+function searchTool(search: Search): ToolSpec {
   return defineTool({
     name: 'web_search',
     description:
