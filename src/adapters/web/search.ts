@@ -12,7 +12,7 @@ export type SearchProvider =
   | { readonly provider: 'brave' | 'tavily'; readonly api_key: string; readonly url?: string | undefined };
 
 export interface WebSearch {
-  search(query: Query, asker: { readonly signal: AbortSignal }): Promise<Outcome>;
+  readonly search: (query: Query, asker: { readonly signal: AbortSignal }) => Promise<Outcome>;
 }
 
 /** A search engine that an operator has named: it is asked wherever it is, also in their own network. */
