@@ -16,6 +16,10 @@ import { Notice } from './ui/notice.tsx';
 // What is not the chat is loaded when somebody goes there.
 const Inspector = lazy(async () => ({ default: (await import('./inspect/inspector.tsx')).Inspector }));
 const Approvals = lazy(async () => ({ default: (await import('./operate/approvals.tsx')).Approvals }));
+const AgentPage = lazy(async () => ({ default: (await import('./operate/agent-page.tsx')).AgentPage }));
+const Budgets = lazy(async () => ({ default: (await import('./operate/budgets.tsx')).Budgets }));
+const Accounts = lazy(async () => ({ default: (await import('./operate/accounts.tsx')).Accounts }));
+const Allowances = lazy(async () => ({ default: (await import('./operate/allowances.tsx')).Allowances }));
 const Agents = lazy(async () => ({ default: (await import('./operate/agents.tsx')).Agents }));
 const Usage = lazy(async () => ({ default: (await import('./operate/usage.tsx')).Usage }));
 const Access = lazy(async () => ({ default: (await import('./operate/access.tsx')).Access }));
@@ -79,6 +83,16 @@ function Frame() {
             </Route>
             <Route path="/agents">
               <Agents />
+            </Route>
+            <Route path="/agents/:name">{({ name }) => <AgentPage key={name} name={decodeURIComponent(name)} />}</Route>
+            <Route path="/budgets">
+              <Budgets />
+            </Route>
+            <Route path="/accounts">
+              <Accounts />
+            </Route>
+            <Route path="/allowances">
+              <Allowances />
             </Route>
             <Route path="/usage">
               <Usage />

@@ -23,6 +23,11 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** What the page knows to show, besides the beginning. */
+const ADDRESSES = [
+  ...['/r/*', '/approvals', '/agents', '/agents/*', '/usage', '/budgets', '/keys', '/accounts', '/allowances'],
+] as const;
+
 /** A year, in seconds: the name of such a file changes with its content. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
@@ -52,7 +57,7 @@ export function servePage(hono: Hono<HttpEnv>, folder: string): void {
     context.set('route', 'page');
     return files(context, next);
   });
-  for (const address of ['/r/*', '/approvals', '/agents', '/usage', '/keys']) hono.get(address, page);
+  for (const address of ADDRESSES) hono.get(address, page);
   // A person who lost the way is told so by the page; a program by the error that programs are told.
   hono.get('/*', async (context, next) => {
     const isPerson = context.req.header('accept')?.includes('text/html') === true;

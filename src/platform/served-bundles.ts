@@ -96,7 +96,10 @@ function presented({ name, bundle: { loaded, model }, agent, isDefault }: NamedA
   const levels = behaviourLevels(loaded.bundle, agent);
   const about = resolve(levels, 'about')?.value;
   const starters = resolve(levels, 'starters')?.value;
-  const usesAuto = loaded.agent(agent).grant.models.some(({ provider }) => provider === 'auto');
+  // What stands for `auto` has taken its place in the grant by now.
+  const usesAuto = loaded
+    .agent(agent)
+    .grant.models.some((ref) => ref.provider === model?.ref.provider && ref.model === model.ref.model);
   return {
     name,
     bundle: loaded.id,

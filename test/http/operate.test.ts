@@ -170,6 +170,14 @@ test('budgets say what is spent, set aside and left, and who is blocked', async 
   ]);
 });
 
+test('an agent whose model was left open says which one answers, and why', async (t) => {
+  const { call } = await aServer(t, { bundles: ['agents/exposure.yaml'], environment: { ANTHROPIC_API_KEY: 'none' } });
+  const { agents } = (await call('GET', '/api/v1/agents')).body as {
+    agents: { model?: { provider: string; why: string } }[];
+  };
+  assert.deepEqual([agents[0]?.model?.provider, agents[0]?.model?.why], ['anthropic', 'key']);
+});
+
 test('a server without budgets has none', async (t) => {
   const { call } = await aServer(t, { bundles: [OUTCOMES] });
   assert.deepEqual((await call('GET', '/api/v1/budgets')).body, { budgets: [] });

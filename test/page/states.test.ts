@@ -1,28 +1,14 @@
 // What the page does when things are many, slow, cut, refused or somewhere else.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { Page } from 'playwright-core';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { pageFolder } from '../../src/http/page.ts';
+import { seriousFindings } from './axe.ts';
 import { aPageServer, closeBrowser, lastAnswer, noBrowser, say, visit } from './browser.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** Findings of the accessibility checker that are serious or worse. */
-async function seriousFindings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe);
-  const found = await page.evaluate<readonly { id: string; impact: string; nodes: { html: string }[] }[]>(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) => violations)`,
-  );
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(' | ')}`);
-}
 
 describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, () => {
   after(closeBrowser);
@@ -145,21 +131,6 @@ describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, ()
     await page.keyboard.press('Escape');
     await say(page, 'note this');
     await page.getByText('1 without success').waitFor();
-  });
-
-  it('has an inspector that shows time, prompts and the log, and a page of what agents may use', async (t) => {
-    const served = await aPageServer(t);
-    const id = await served.begin('think of looms');
-    await served.rest(id);
-    const { page } = await visit(t, served, `/r/${id}/inspect`);
-    await page.getByText('look_up').first().waitFor();
-    await page.getByRole('tab', { name: 'Prompts' }).click();
-    await page.getByText('instructions', { exact: true }).waitFor();
-    await page.getByRole('tab', { name: 'Log' }).click();
-    await page.getByText('agent.turn.end').waitFor();
-    await page.goto('/agents');
-    await page.getByRole('button', { name: 'What it may use' }).click();
-    await page.getByText('look_up').waitFor();
   });
 
   it('tells a person who lost the way so, and a program in its own words', async (t) => {

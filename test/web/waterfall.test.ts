@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { scaleOf, type Span } from '../../web/inspect/waterfall-model.ts';
+import { scaleOf, ticksOf, timeByKind, type Span } from '../../web/inspect/waterfall-model.ts';
 
 function span(from: number, to: number, kind: Span['kind'] = 'action'): Span {
   return { id: `${from}`, kind, label: '', detail: '', from, to, iteration: undefined, isBad: false };
@@ -42,5 +42,30 @@ describe('the time scale of a turn', () => {
         }
       }),
     );
+  });
+});
+
+describe('the axis of a turn', () => {
+  it('has round points, none of them beyond the end', () => {
+    const spans = [span(0, 930)];
+    const ticks = ticksOf(scaleOf(spans, 0, 930), 0, 930);
+    assert.deepEqual(
+      ticks.map(({ ms }) => ms),
+      [0, 200, 400, 600, 800],
+    );
+  });
+
+  it('leaves out points that would stand on one another where time was cut out', () => {
+    const hour = 3_600_000;
+    const spans = [span(0, 100), span(100, hour, 'wait'), span(hour, hour + 100)];
+    const ticks = ticksOf(scaleOf(spans, 0, hour + 100), 0, hour + 100);
+    for (const [index, { at }] of ticks.entries()) assert.ok(index === 0 || at - (ticks[index - 1]?.at ?? 0) > 0.06);
+  });
+});
+
+it('time is summed by kind, also of what goes on', () => {
+  const open = { ...span(10, 0, 'call'), to: undefined };
+  assert.deepEqual(timeByKind([span(0, 5), span(2, 4), open], 30), {
+    ...{ call: 20, failed: 0, action: 7, below: 0, outside: 0, wait: 0 },
   });
 });

@@ -1,72 +1,93 @@
+import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { WireEntry } from '../api/types.ts';
-import { dataOf } from '../state/entries.ts';
-import { Notice } from '../ui/notice.tsx';
+import { operate } from '../api/operate.ts';
+import { duration } from '../clock.ts';
+import { Failure, Notice } from '../ui/notice.tsx';
+import type { WholeLog } from './use-log.ts';
+import { verdictsOf, type Verdict } from './verdicts-of.ts';
 
-interface Row {
-  readonly key: string;
-  readonly about: string;
-  readonly who: string;
-  readonly said: string;
-  readonly why: string;
-}
-
-/** Every word that gates and people had on what the agent wanted to do. */
-export function Decisions({ entries }: { readonly entries: readonly WireEntry[] }) {
-  const rows = useMemo(() => rowsOf(entries), [entries]);
-  if (rows.length === 0)
+/** Every word that gates and people had on what the agent wanted to do, in the order in which they were asked. */
+export function Decisions({ agent, log }: { readonly agent: string | undefined; readonly log: WholeLog }) {
+  // Where a gate stands among others is the operators' to know; without it the order of the log says who was first.
+  const details = useQuery({
+    queryKey: ['agent', agent],
+    queryFn: () => operate.agent(agent ?? ''),
+    enabled: agent !== undefined,
+    retry: false,
+  });
+  const verdicts = useMemo(() => verdictsOf(log.facts, details.data?.plugins), [log.facts, details.data]);
+  if (log.error !== undefined && log.facts.length === 0) return <Failure error={log.error} onRetry={log.again} />;
+  if (log.isReading) return <p className="loading">Loading…</p>;
+  if (verdicts.length === 0)
     return (
       <Notice title="Nobody objected">
         <p>Every gate let everything pass, and no person was asked.</p>
       </Notice>
     );
+  const first = verdicts[0]?.at ?? 0;
   return (
-    <div className="table-frame">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">About</th>
-            <th scope="col">Who</th>
-            <th scope="col">Said</th>
-            <th scope="col">Why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ key, about, who, said, why }) => (
-            <tr key={key}>
-              <th scope="row">{about}</th>
-              <td>{who}</td>
-              <td>{said}</td>
-              <td>{why}</td>
+    <>
+      <Tally verdicts={verdicts} />
+      <div className="table-frame" tabIndex={0} role="region" aria-label="Verdicts">
+        <table className="verdicts">
+          <thead>
+            <tr>
+              <th scope="col" className="figure">
+                Fact
+              </th>
+              <th scope="col">About</th>
+              <th scope="col">Who</th>
+              <th scope="col">Said</th>
+              <th scope="col">Why</th>
+              <th scope="col" className="figure">
+                After
+              </th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </thead>
+          <tbody>
+            {verdicts.map((one) => (
+              <tr key={one.seq}>
+                <td className="figure">{one.seq}</td>
+                <th scope="row">{one.about}</th>
+                <td>
+                  {one.isPerson ? one.who : <code>{one.who}</code>}
+                  {one.priority === undefined ? null : <small className="cell-more">priority {one.priority}</small>}
+                </td>
+                <td>
+                  <span className="chip" data-tone={one.tone}>
+                    {one.said}
+                  </span>
+                </td>
+                <td>{one.why}</td>
+                <td className="figure">{duration(one.at - first)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
   );
 }
 
-function rowsOf(entries: readonly WireEntry[]): readonly Row[] {
-  return entries.flatMap((entry): readonly Row[] => {
-    const action = dataOf(entry, 'action');
-    if (action === undefined)
-      return dataOf(entry, 'notice')?.kind === 'verdict'
-        ? [{ key: entry.id, about: 'the turn', who: 'a gate', said: entry.text, why: '' }]
-        : [];
-    const verdicts = action.verdicts.map((one, index) => ({
-      key: `${entry.id}-v${index}`,
-      about: action.name,
-      who: one.gate,
-      said: one.verdict,
-      why: one.reason ?? '',
-    }));
-    const answers = action.requests.map(({ request, question, answer, cancelled }) => ({
-      key: `${entry.id}-${request}`,
-      about: action.name,
-      who: answer?.by ?? (cancelled === undefined ? 'nobody yet' : 'nobody'),
-      said: answer?.decision ?? cancelled ?? 'waiting',
-      why: answer?.note ?? question,
-    }));
-    return [...verdicts, ...answers];
-  });
+/** How often who said what. */
+function Tally({ verdicts }: { readonly verdicts: readonly Verdict[] }) {
+  const counts = new Map<string, { readonly one: Verdict; count: number }>();
+  for (const one of verdicts) {
+    const key = `${one.who} ${one.said}`;
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { one, count: 1 });
+    else known.count++;
+  }
+  return (
+    <ul className="tally" aria-label="In short">
+      {[...counts].map(([key, { one, count }]) => (
+        <li key={key}>
+          {one.who}{' '}
+          <span className="chip" data-tone={one.tone}>
+            {one.said} {count}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
 }

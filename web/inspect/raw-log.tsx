@@ -1,49 +1,116 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { api } from '../api/calls.ts';
+import { Download } from 'lucide-react';
+import { useDeferredValue, useMemo, useState } from 'react';
+import { VList } from 'virtua';
+import type { LoggedFact } from '../api/operate-types.ts';
 import { Button } from '../ui/button.tsx';
-import { Failure } from '../ui/notice.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { download } from '../ui/download.ts';
+import { Failure, Notice } from '../ui/notice.tsx';
+import { Choice } from '../ui/choice.tsx';
+import type { WholeLog } from './use-log.ts';
 
-/** The facts themselves, as they were written. */
-export function RawLog({ id }: { readonly id: string }) {
-  const log = useInfiniteQuery({
-    queryKey: ['log', id],
-    queryFn: ({ pageParam }) => api.log(id, pageParam),
-    initialPageParam: 0,
-    getNextPageParam: (last) => (last.hasMore ? last.facts.at(-1)?.seq : undefined),
-  });
-  if (log.isError)
-    return (
-      <Failure
-        error={log.error}
-        onRetry={() => {
-          void log.refetch();
-        }}
-      />
-    );
-  const facts = log.data?.pages.flatMap((page) => page.facts) ?? [];
+interface Line {
+  readonly fact: LoggedFact;
+  /** Its payload on one line. */
+  readonly text: string;
+}
+
+/** The facts themselves, as they were written. Only those in sight are drawn. */
+export function RawLog({ id, log }: { readonly id: string; readonly log: WholeLog }) {
+  const { facts, isReading, error, again } = log;
+  const [wanted, setWanted] = useState('');
+  const [type, setType] = useState('');
+  const words = useDeferredValue(wanted.trim().toLowerCase());
+  const lines = useMemo(() => facts.map((fact): Line => ({ fact, text: JSON.stringify(fact.payload) })), [facts]);
+  const types = useMemo(() => [...new Set(facts.map((fact) => fact.type))].sort(), [facts]);
+  const shown = useMemo(
+    () =>
+      lines.filter(
+        ({ fact, text }) =>
+          (type === '' || fact.type === type) &&
+          (words === '' || fact.type.includes(words) || text.toLowerCase().includes(words)),
+      ),
+    [lines, type, words],
+  );
+  if (error !== undefined && facts.length === 0) return <Failure error={error} onRetry={again} />;
+  if (isReading && facts.length === 0) return <p className="loading">Loading…</p>;
   return (
     <div className="raw-log">
-      {facts.map((fact) => (
-        <details key={fact.seq} className="section">
-          <summary>
-            <code>{fact.seq}</code>
-            <strong>{fact.type}</strong>
-            <span>{new Date(fact.at).toISOString().slice(11, 23)}</span>
-            <span>{fact.source ?? ''}</span>
-          </summary>
-          <pre tabIndex={0}>{JSON.stringify(fact.payload, null, 2)}</pre>
-        </details>
-      ))}
-      {log.hasNextPage ? (
+      <div className="toolbar">
+        <input
+          className="field"
+          type="search"
+          placeholder="Find in the log"
+          aria-label="Find in the log"
+          value={wanted}
+          onChange={(event) => {
+            setWanted(event.target.value);
+          }}
+        />
+        <Choice
+          label="Kind of fact"
+          value={type}
+          options={[{ value: '', label: 'every kind' }, ...types.map((one) => ({ value: one, label: one }))]}
+          onChange={setType}
+        />
+        <span className="toolbar-note" aria-live="polite">
+          {shown.length === facts.length
+            ? `${facts.length.toLocaleString()} facts`
+            : `${shown.length.toLocaleString()} of ${facts.length.toLocaleString()} facts`}
+          {isReading ? ', more to come' : ''}
+        </span>
         <Button
-          disabled={log.isFetchingNextPage}
+          disabled={isReading}
           onClick={() => {
-            void log.fetchNextPage();
+            download(`${id}.jsonl`, 'application/x-ndjson', jsonLines(facts));
           }}
         >
-          More
+          <Download size={15} aria-hidden /> JSONL
         </Button>
-      ) : null}
+      </div>
+      {shown.length === 0 ? (
+        <Notice title="No fact is like that">
+          <p>Try another word or every kind.</p>
+        </Notice>
+      ) : (
+        <VList className="log-list" role="list" aria-label="Facts">
+          {shown.map((line) => (
+            <FactLine key={line.fact.seq} line={line} />
+          ))}
+        </VList>
+      )}
     </div>
   );
+}
+
+function FactLine({ line: { fact, text } }: { readonly line: Line }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      className="fact"
+      role="listitem"
+      open={isOpen}
+      onToggle={({ currentTarget }) => {
+        setOpen(currentTarget.open);
+      }}
+    >
+      <summary>
+        <span className="fact-seq">{fact.seq}</span>
+        <strong>{fact.type}</strong>
+        <span className="fact-text">{text}</span>
+        <time dateTime={new Date(fact.at).toISOString()}>{new Date(fact.at).toISOString().slice(11, 23)}</time>
+      </summary>
+      {isOpen ? (
+        <div className="fact-open">
+          <CopyButton text={JSON.stringify(fact, null, 2)} label={`Copy fact ${fact.seq}`} />
+          <pre tabIndex={0}>{JSON.stringify(fact, null, 2)}</pre>
+        </div>
+      ) : null}
+    </details>
+  );
+}
+
+/** As `treadle runs export` writes them. */
+export function jsonLines(facts: readonly LoggedFact[]): string {
+  return facts.map((fact) => `${JSON.stringify(fact)}\n`).join('');
 }

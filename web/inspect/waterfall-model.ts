@@ -1,7 +1,7 @@
 import type { WireEntry } from '../api/types.ts';
 import { dataOf } from '../state/entries.ts';
 
-export type SpanKind = 'call' | 'failed' | 'action' | 'wait';
+export type SpanKind = 'call' | 'failed' | 'action' | 'below' | 'outside' | 'wait';
 
 /** Something that took time. Milliseconds since 1970. */
 export interface Span {
@@ -15,14 +15,18 @@ export interface Span {
   /** Number of the model call that it belongs to, where it says. */
   readonly iteration: number | undefined;
   readonly isBad: boolean;
+  /** The run below that it waits for. */
+  readonly run?: string;
 }
 
 /** Model calls, actions and waits for people, in the order in which they began. */
 export function spansOf(entries: readonly WireEntry[]): readonly Span[] {
   const spans: Span[] = [];
+  let iteration: number | undefined;
   for (const entry of entries) {
     const call = dataOf(entry, 'call');
-    if (call !== undefined)
+    if (call !== undefined) {
+      iteration = call.iteration;
       for (const [index, attempt] of call.attempts.entries())
         spans.push({
           id: `${entry.id}-${index}`,
@@ -31,9 +35,10 @@ export function spansOf(entries: readonly WireEntry[]): readonly Span[] {
           detail: `${attempt.provider} ${call.served ?? attempt.model}${attempt.failure === undefined ? '' : `: ${attempt.failure.message}`}`,
           from: attempt.at,
           to: attempt.ms === undefined ? undefined : attempt.at + attempt.ms,
-          iteration: call.iteration,
+          iteration,
           isBad: attempt.failure !== undefined,
         });
+    }
     const action = dataOf(entry, 'action');
     if (action === undefined) continue;
     for (const request of action.requests)
@@ -44,22 +49,52 @@ export function spansOf(entries: readonly WireEntry[]): readonly Span[] {
         detail: request.answer === undefined ? request.question : `${request.answer.by}: ${request.answer.decision}`,
         from: request.at,
         to: request.answeredAt,
-        iteration: undefined,
+        iteration,
         isBad: false,
       });
     if (action.startedAt !== undefined)
       spans.push({
         id: entry.id,
-        kind: 'action',
+        kind: action.waits === undefined ? 'action' : action.waits.kind === 'subagent' ? 'below' : 'outside',
         label: action.name,
         detail: action.observation?.error?.message ?? action.observation?.outcome ?? action.state,
         from: action.startedAt,
         to: action.ms === undefined ? undefined : action.startedAt + action.ms,
-        iteration: undefined,
+        iteration,
         isBad: action.observation !== undefined && action.observation.outcome !== 'ok',
+        ...(action.waits?.kind === 'subagent' ? { run: action.waits.run } : {}),
       });
   }
   return spans.sort((left, right) => left.from - right.from);
+}
+
+/** Milliseconds by kind. What ran at the same time counts for each of them. */
+export function timeByKind(spans: readonly Span[], now: number): Readonly<Record<SpanKind, number>> {
+  const sums = { call: 0, failed: 0, action: 0, below: 0, outside: 0, wait: 0 };
+  for (const { kind, from, to } of spans) sums[kind] += Math.max(0, (to ?? now) - from);
+  return sums;
+}
+
+/** Round points of time for an axis: at most so many, none where idle time was cut out. */
+export function ticksOf(
+  scale: Scale,
+  from: number,
+  to: number,
+  most = 6,
+): readonly { readonly at: number; readonly ms: number }[] {
+  const whole = to - from;
+  if (whole <= 0) return [];
+  const rough = whole / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((one) => one * power >= rough) ?? 10);
+  const ticks: { at: number; ms: number }[] = [];
+  for (let ms = 0; ms <= whole; ms += step) {
+    const at = scale.at(from + ms);
+    const last = ticks.at(-1);
+    // Points that fall into a cut would stand on one another.
+    if (last === undefined || at - last.at > 0.06) ticks.push({ at, ms });
+  }
+  return ticks;
 }
 
 /** Time on the drawing: long stretches in which only a person was waited for are drawn short. */

@@ -1,16 +1,28 @@
-import { Collapsible } from '@base-ui/react/collapsible';
-import { ChevronRight } from 'lucide-react';
+import { useQueries } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { operate } from '../api/operate.ts';
+import type { AgentDetails } from '../api/operate-types.ts';
+import type { Agent } from '../api/types.ts';
 import { useAgents } from '../state/queries.ts';
 import { Failure, Notice } from '../ui/notice.tsx';
-import { AgentDetails } from './agent-details.tsx';
 import { OperatePage } from './operate-page.tsx';
+import { useIsAdmin } from './use-caller.ts';
 
 /** What this server serves. */
 export function Agents() {
   const agents = useAgents();
+  const isAdmin = useIsAdmin();
+  const all = agents.data ?? [];
+  const details = useQueries({
+    queries: all.map(({ name }) => ({
+      queryKey: ['agent', name],
+      queryFn: () => operate.agent(name),
+      enabled: isAdmin,
+      staleTime: 10_000,
+    })),
+  });
   return (
-    <OperatePage title="Agents" about="As their bundles declare them.">
+    <OperatePage title="Agents" about="What this server serves, as its bundles declare it.">
       {agents.isError ? (
         <Failure
           error={agents.error}
@@ -19,33 +31,54 @@ export function Agents() {
           }}
         />
       ) : null}
-      {agents.isSuccess && agents.data.length === 0 ? <Notice title="No agent is served" /> : null}
+      {agents.isPending ? <p className="loading">Loading…</p> : null}
+      {agents.isSuccess && all.length === 0 ? <Notice title="No agent is served" /> : null}
       <ul className="agent-list">
-        {agents.data?.map((agent) => (
-          <li key={agent.name}>
-            <h2>{agent.name}</h2>
-            <p>{agent.description ?? 'Its bundle says nothing more of it.'}</p>
-            <Collapsible.Root>
-              <Collapsible.Trigger className="folded-head">
-                <ChevronRight size={15} className="fold-mark" aria-hidden /> What it may use
-              </Collapsible.Trigger>
-              <Collapsible.Panel>
-                <AgentDetails agent={agent.name} />
-              </Collapsible.Panel>
-            </Collapsible.Root>
-            <footer>
-              <code>{agent.bundle}</code>
-              {agent.model === undefined ? null : (
-                <span>{agent.model.why === 'scripted' ? 'a script answers' : agent.model.model}</span>
-              )}
-              {agent.isDefault ? <span>answers when nobody is named</span> : null}
-              <Link className="button" href={`/?agent=${encodeURIComponent(agent.name)}`}>
-                Talk to it
-              </Link>
-            </footer>
-          </li>
+        {all.map((agent, index) => (
+          <AgentCard key={agent.name} agent={agent} details={details[index]?.data} />
         ))}
       </ul>
     </OperatePage>
+  );
+}
+
+function AgentCard({ agent, details }: { readonly agent: Agent; readonly details: AgentDetails | undefined }) {
+  const { name, bundle, description, model, isDefault } = agent;
+  const down = details?.servers.filter((one) => one.status === 'down') ?? [];
+  const decides = details?.roles.find((one) => one.decides)?.models[0];
+  const asked = details?.tools.filter((one) => one.asks).length ?? 0;
+  return (
+    <li>
+      <header>
+        <h2>
+          <Link href={`/agents/${encodeURIComponent(name)}`}>{name}</Link>
+        </h2>
+        {isDefault ? <span className="chip">answers when nobody is named</span> : null}
+        {down.map((one) => (
+          <span key={one.id} className="chip" data-tone="bad">
+            {one.id} is down
+          </span>
+        ))}
+      </header>
+      <p>{description ?? 'Its bundle says nothing more of it.'}</p>
+      <footer>
+        <code>{bundle}</code>
+        {model === undefined ? null : <span>{model.why === 'scripted' ? 'a script answers' : model.model}</span>}
+        {model !== undefined || decides === undefined ? null : <span>{decides.model}</span>}
+        {details === undefined ? null : (
+          <span>
+            {details.tools.length} tools{asked === 0 ? '' : `, ${asked} of them ask first`}
+          </span>
+        )}
+        <span className="agent-links">
+          <Link className="button" data-look="quiet" href={`/agents/${encodeURIComponent(name)}`}>
+            Look closer
+          </Link>
+          <Link className="button" href={`/?agent=${encodeURIComponent(name)}`}>
+            Talk to it
+          </Link>
+        </span>
+      </footer>
+    </li>
   );
 }

@@ -1,22 +1,30 @@
 import type { ReactNode } from 'react';
+import '../styles/figures.css';
 import '../styles/inspect.css';
 import '../styles/operate.css';
+import { SubNav } from './sub-nav.tsx';
 
 export function OperatePage({
   title,
   about,
+  isWide = false,
+  pages,
   children,
 }: {
   readonly title: string;
   readonly about: string;
+  readonly isWide?: boolean;
+  /** Pages that this one stands among. */
+  readonly pages?: readonly { readonly href: string; readonly text: string }[];
   readonly children: ReactNode;
 }) {
   return (
     <section className="operate" aria-label={title}>
-      <div className="operate-body">
+      <div className={isWide ? 'operate-body wide' : 'operate-body'}>
         <header>
           <h1>{title}</h1>
           <p>{about}</p>
+          {pages === undefined ? null : <SubNav label={`Pages beside ${title}`} pages={pages} />}
         </header>
         {children}
       </div>

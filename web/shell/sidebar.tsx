@@ -95,8 +95,8 @@ export function Sidebar({ onNavigate }: { readonly onNavigate: () => void }) {
       <div className="sidebar-foot">
         <NavLink href="/approvals" icon={<Inbox size={16} />} text="Approvals" count={waiting} />
         <NavLink href="/agents" icon={<Bot size={16} />} text="Agents" />
-        <NavLink href="/usage" icon={<ChartColumn size={16} />} text="Usage" />
-        <NavLink href="/keys" icon={<KeyRound size={16} />} text="Access" />
+        <NavLink href="/usage" also={['/budgets']} icon={<ChartColumn size={16} />} text="Usage" />
+        <NavLink href="/keys" also={['/accounts', '/allowances']} icon={<KeyRound size={16} />} text="Access" />
         <ThemeSwitch />
       </div>
     </nav>
@@ -105,18 +105,25 @@ export function Sidebar({ onNavigate }: { readonly onNavigate: () => void }) {
 
 function NavLink({
   href,
+  also = [],
   icon,
   text,
   count = 0,
 }: {
   readonly href: string;
+  /** Pages that stand behind this link, too. */
+  readonly also?: readonly string[];
   readonly icon: React.ReactNode;
   readonly text: string;
   readonly count?: number;
 }) {
   const [path] = useLocation();
   return (
-    <Link href={href} className="nav-link" aria-current={path.startsWith(href) ? 'page' : undefined}>
+    <Link
+      href={href}
+      className="nav-link"
+      aria-current={[href, ...also].some((one) => path.startsWith(one)) ? 'page' : undefined}
+    >
       {icon}
       {text}
       {count === 0 ? null : (

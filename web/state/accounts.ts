@@ -32,6 +32,9 @@ export function useAccounts(isWanted: boolean) {
   };
   return {
     accounts: accounts.data ?? [],
+    isPending: accounts.isPending,
+    /** Why they cannot be listed. */
+    error: accounts.error,
     signIn,
     problem,
     connect: (provider: string, claims?: readonly string[]) => {

@@ -1,48 +1,48 @@
-import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import type { CallData } from '../api/types.ts';
+import type { Key, ReactElement } from 'react';
+import { Bar, CartesianGrid, ComposedChart, Legend, Line, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import { TOKEN_PARTS, type TokenFigures } from './token-figures.ts';
 
-/** Tokens as people compare them: what a cache saved, what it cost, what was read in full, what was said. */
-export const TOKEN_PARTS = [
-  { key: 'read', name: 'Cache read', colour: 'var(--series-1)' },
-  { key: 'written', name: 'Cache write', colour: 'var(--series-2)' },
-  { key: 'fresh', name: 'Fresh input', colour: 'var(--series-3)' },
-  { key: 'output', name: 'Output', colour: 'var(--series-4)' },
-] as const;
-
-export type TokenFigures = Readonly<Record<(typeof TOKEN_PARTS)[number]['key'], number>>;
-
-/** A part that no provider reported counts as none: a picture has no place for what is unknown. */
-export function tokenFigures(usage: CallData['usage']): TokenFigures {
-  return {
-    read: usage.cacheRead ?? 0,
-    written: (usage.cacheWrite ?? 0) + (usage.cacheWriteLong ?? 0),
-    fresh: usage.input ?? 0,
-    output: (usage.output ?? 0) + (usage.reasoning ?? 0),
-  };
+export const TICK = { fill: 'var(--ink-faint)', fontSize: 12 };
+export const TOOLTIP = {
+  background: 'var(--raised)',
+  border: '1px solid var(--line)',
+  borderRadius: 8,
+  color: 'var(--ink)',
+  fontSize: 13,
+};
+export const LEGEND = { fontSize: 13 };
+/** Names in a legend are words, whatever colour stands beside them. */
+export function inInk(name: string): ReactElement {
+  return <span style={{ color: 'var(--ink-soft)' }}>{name}</span>;
 }
+export const COMPACT = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const whole = (value: number | string | readonly (number | string)[] | undefined): string =>
+  typeof value === 'number' ? value.toLocaleString() : String(value);
 
-const TICK = { fill: 'var(--ink-faint)', fontSize: 12 };
+export type TokenRow = TokenFigures & {
+  readonly name: string;
+  /** Tokens that a cache was expected to give. */
+  readonly predicted?: number | undefined;
+};
 
-/** A bar a row, a colour a part. The table beside it says the same to whoever cannot see it. */
-export function TokenBars({ rows }: { readonly rows: readonly (TokenFigures & { readonly name: string })[] }) {
+/** A bar a row, a colour a part; a mark where the cache was expected to reach. The table beside it says the same. */
+export function TokenBars({ rows }: { readonly rows: readonly TokenRow[] }) {
+  const isPredicted = rows.some(({ predicted }) => predicted !== undefined);
   return (
     <div className="chart" aria-hidden>
       <ResponsiveContainer width="100%" height={270}>
-        <BarChart data={[...rows]} margin={{ left: 4, right: 8, top: 8 }}>
+        <ComposedChart accessibilityLayer={false} data={[...rows]} margin={{ left: 0, right: 8, top: 8 }}>
           <CartesianGrid vertical={false} stroke="var(--line)" />
-          <XAxis dataKey="name" tickLine={false} axisLine={false} tick={TICK} />
-          <YAxis tickLine={false} axisLine={false} width={64} tick={TICK} />
-          <Tooltip
-            cursor={{ fill: 'var(--hover)' }}
-            contentStyle={{
-              background: 'var(--raised)',
-              border: '1px solid var(--line)',
-              borderRadius: 8,
-              color: 'var(--ink)',
-              fontSize: 13,
-            }}
+          <XAxis dataKey="name" tickLine={false} axisLine={false} tick={TICK} minTickGap={12} />
+          <YAxis
+            tickLine={false}
+            axisLine={false}
+            width={64}
+            tick={TICK}
+            tickFormatter={(value: number) => COMPACT.format(value)}
           />
-          <Legend iconType="square" wrapperStyle={{ fontSize: 13 }} />
+          <Tooltip cursor={{ fill: 'var(--hover)' }} contentStyle={TOOLTIP} formatter={whole} />
+          <Legend iconType="square" itemSorter={null} wrapperStyle={LEGEND} formatter={inInk} />
           {TOKEN_PARTS.map(({ key, name, colour }) => (
             <Bar
               key={key}
@@ -54,9 +54,45 @@ export function TokenBars({ rows }: { readonly rows: readonly (TokenFigures & { 
               isAnimationActive={false}
             />
           ))}
-        </BarChart>
+          {isPredicted ? (
+            <Line
+              dataKey="predicted"
+              name="Expected from the cache"
+              stroke="var(--ink)"
+              strokeWidth={0}
+              legendType="plainline"
+              isAnimationActive={false}
+              dot={predictedMark}
+              activeDot={predictedMark}
+            />
+          ) : null}
+        </ComposedChart>
       </ResponsiveContainer>
     </div>
+  );
+}
+
+interface DotProps {
+  readonly key?: Key | null | undefined;
+  readonly cx?: number | undefined;
+  readonly cy?: number | undefined;
+  readonly value?: unknown;
+}
+
+/** A line across the bar. */
+function predictedMark({ key, cx, cy, value }: DotProps): ReactElement {
+  if (cx === undefined || cy === undefined || typeof value !== 'number') return <g key={key} />;
+  return (
+    <line
+      key={key}
+      x1={cx - 26}
+      x2={cx + 26}
+      y1={cy}
+      y2={cy}
+      stroke="var(--ink)"
+      strokeWidth={2}
+      strokeDasharray="4 3"
+    />
   );
 }
 
