@@ -4,6 +4,7 @@ import type { WebSearch } from '../adapters/web/search.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
 import { askUserGroup } from '../plugins/tools/ask-user.ts';
 import { contextGroup } from '../plugins/tools/context.ts';
+import { documentsGroup, type ReadDocument } from '../plugins/tools/documents.ts';
 import { ioGroup } from '../plugins/tools/io.ts';
 import { mathGroup } from '../plugins/tools/math.ts';
 import { notesGroup } from '../plugins/tools/notes.ts';
@@ -19,6 +20,16 @@ async function pageReader(): Promise<PageReader> {
   const { createPageReader } = await import('../adapters/web/read-page.ts');
   return createPageReader({ readDocument: createDocumentReader(), userAgent: 'treadle' });
 }
+
+/** Loaded with the first document. */
+async function textReader(): Promise<ReadDocument> {
+  const { createDocumentReader } = await import('../adapters/documents/reader.ts');
+  const { createTextReader } = await import('../adapters/documents/read-text.ts');
+  return createTextReader(createDocumentReader());
+}
+
+let readingText: Promise<ReadDocument> | undefined;
+const documents = documentsGroup(async (file, signal) => (await (readingText ??= textReader()))(file, signal));
 
 const web = webGroup({
   readPage: async (url, whole, context) => (await (reading ??= pageReader()))(url, whole, context),
@@ -38,6 +49,7 @@ const groups: readonly BuiltinGroup[] = [
   todoGroup,
   notesGroup,
   web,
+  documents,
 ];
 
 /** Tool groups that come with Treadle, by the name after `builtin/`. */

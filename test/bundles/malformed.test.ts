@@ -421,7 +421,7 @@ id: b
     title: 'a Python module of their own',
     yaml: tools('{name: x, kind: python, module: my.app.mail_tools}'),
     says: [
-      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found the Python module "my.app.mail_tools", wanted a name that ends in a built-in group: io, context, math, time, ask_user, todo, notes, web, agent; write the tools in TypeScript and grant them with kind: module (bundle_not_supported)',
+      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found the Python module "my.app.mail_tools", wanted a name that ends in a built-in group: io, context, math, time, ask_user, todo, notes, web, documents, agent; write the tools in TypeScript and grant them with kind: module (bundle_not_supported)',
     ],
   },
   {

@@ -23,6 +23,7 @@ test('the groups are these, and the two that every agent needs are locked', () =
     ['todo', false, 'todo_write'],
     ['notes', false, 'note_save', 'note_search', 'note_delete'],
     ['web', false, 'web_fetch'],
+    ['documents', false, 'document_read'],
   ]);
   for (const [key, { name }] of builtinGroups) assert.equal(key, name);
 });
