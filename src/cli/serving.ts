@@ -2,7 +2,7 @@ import type { LazyNotes } from '../adapters/stores/notes/lazy.ts';
 import { randomIds } from '../base/ids.ts';
 import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
-import type { Logger } from '../kernel/ports.ts';
+import type { Logger, Shares } from '../kernel/ports.ts';
 import type { ControlStore } from '../kernel/stores.ts';
 import { accountSecrets } from '../platform/account-secrets.ts';
 import { createHost, type Host, type Retention } from '../platform/host.ts';
@@ -19,6 +19,8 @@ export interface ServingOptions {
   readonly removeArchived?: string;
   readonly budgets?: string;
   readonly lease?: string;
+  readonly tenantRuns?: string;
+  readonly userRuns?: string;
   readonly logLevel?: string;
   readonly logFormat?: string;
   readonly memory?: boolean;
@@ -78,9 +80,10 @@ export async function openServing(
     measured = await startMeasures({ ...common, ledger, budgets });
     const accounts = { rows: control, secrets: await accountSecrets(control, environment) };
     notes = openNotesOf(storage);
+    const shares = sharesOf(options, storage);
     const kept = { log, relay, selections: control, allowances: control, accounts, notes, retention };
     const { measures } = measured;
-    host = await createHost({ bundles, secret, environment, logger, watch: true, measures, leaseMs, ...kept });
+    host = await createHost({ bundles, secret, environment, logger, watch: true, measures, leaseMs, shares, ...kept });
     return { storage, control, host, measured, logger, close };
   } catch (error) {
     await close(0);
@@ -98,6 +101,17 @@ function retentionOf({ removeEnded, removeArchived }: ServingOptions): Retention
     ...(removeArchived !== undefined && { archivedDays: parseNumber(removeArchived, '--remove-archived', MOST_DAYS) }),
   };
 }
+
+/** In a database tenants take turns, whether or not they have a limit. */
+function sharesOf({ tenantRuns, userRuns }: ServingOptions, { database }: Storage): Shares | undefined {
+  if (tenantRuns === undefined && userRuns === undefined && database === undefined) return undefined;
+  return {
+    ...(tenantRuns !== undefined && { perTenant: parseNumber(tenantRuns, '--tenant-runs', MOST_RUNS) }),
+    ...(userRuns !== undefined && { perUser: parseNumber(userRuns, '--user-runs', MOST_RUNS) }),
+  };
+}
+
+const MOST_RUNS = 1_000_000;
 
 /** Throws `usage`. */
 export function parseNumber(text: string, place: string, most: number): number {

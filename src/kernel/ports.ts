@@ -97,6 +97,12 @@ export interface ReleaseOptions {
   readonly continueAt?: Instant | undefined;
 }
 
+/** The most conversations that are held at a time, in all processes together. Of several that look at once each may go one over. */
+export interface Shares {
+  readonly perTenant?: number | undefined;
+  readonly perUser?: number | undefined;
+}
+
 export type AppendResult =
   /** What was added, gapless after the expected head. A draft whose type and key exist already is left out. */
   | { readonly ok: true; readonly facts: readonly Fact[] }
@@ -165,9 +171,13 @@ export interface Log {
    *
    * Work is a fact from outside that came after the last holder had taken the lease or last appended, a holder that never
    * let go or was not finished, a status that says the run is at work, or a `continueAt` that has passed. `bundles`: of
-   * these only, so that the runs of others neither come up nor stand in the way.
+   * these only, so that the runs of others neither come up nor stand in the way. `shares`: tenants take turns instead, and
+   * what would be more than a share is left out.
    */
-  ready(limit: number, options?: { readonly bundles?: readonly string[] | undefined }): MaybePromise<readonly string[]>;
+  ready(
+    limit: number,
+    options?: { readonly bundles?: readonly string[] | undefined; readonly shares?: Shares | undefined },
+  ): MaybePromise<readonly string[]>;
   /**
    * When the next conversation may become ready by the passing of time alone: the earliest `continueAt`, or end of a
    * lease whose holder may have died. Undefined: not before somebody states a fact.

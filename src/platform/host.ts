@@ -4,7 +4,16 @@ import type { Passing } from '../domain/event.ts';
 import type { Plugin } from '../kernel/plugin.ts';
 import type { AccountRows } from '../kernel/stores.ts';
 import type { NoteStore } from '../kernel/notes.ts';
-import type { AllowanceStore, Engine, Log, Logger, ModelSource, Relay, SelectionStore } from '../kernel/ports.ts';
+import type {
+  AllowanceStore,
+  Engine,
+  Log,
+  Logger,
+  ModelSource,
+  Relay,
+  SelectionStore,
+  Shares,
+} from '../kernel/ports.ts';
 import { createEmbeddedEngine } from '../adapters/engines/embedded.ts';
 import type { Environment } from './environment.ts';
 import type { Notice } from './load.ts';
@@ -58,6 +67,8 @@ export interface HostOptions {
   readonly notes?: NoteStore | undefined;
   /** An edited bundle counts from the next turn on. */
   readonly watch?: boolean | undefined;
+  /** What tenants and users may have at work at a time; tenants take turns then. */
+  readonly shares?: Shares | undefined;
   /** How long a process that died keeps its runs from the others; 15 seconds when absent. */
   readonly leaseMs?: number | undefined;
   /** Calls to and from other processes on the same log. Without it nothing passes by of a run that another one drives. */
@@ -118,7 +129,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
     throw error;
   }
   const bundles = served;
-  const engine = options.engine ?? createEmbeddedEngine({ log, clock, logger, bundles: bundles.keys });
+  const engine =
+    options.engine ?? createEmbeddedEngine({ log, clock, logger, bundles: bundles.keys, shares: options.shares });
   const own = createPassing(opened.map((one) => one.bus));
   const passing = options.relay === undefined ? own : createSharedPassing(own, options.relay, clock);
   const wake = (runId: string): void => {

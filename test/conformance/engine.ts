@@ -5,7 +5,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import type { MaybePromise } from '../../src/base/promise.ts';
 import type { RunStatus } from '../../src/domain/status.ts';
 import type { Engine, Log, Slice, SliceControl } from '../../src/kernel/ports.ts';
-import { settle } from '../support/house.ts';
+import { settle as settleHere } from '../support/house.ts';
 import { aClock, type SimulatedClock } from '../support/sim-clock.ts';
 import { aConversation, added, say } from './log-samples.ts';
 
@@ -21,6 +21,8 @@ export interface EngineUnderTest {
   readonly create: (options: EngineOptions) => Engine;
   /** Conversations that wait in the test of what waiting costs. */
   readonly crowd: number;
+  /** Gives everything that is ready its turn, also what comes from elsewhere. */
+  readonly settle?: () => Promise<void>;
 }
 
 /** A clock that says how many alarms are set, and a log that says how often it was asked for work. */
@@ -83,7 +85,10 @@ function slices(
   return { slice, begun, under };
 }
 
-export function engineConformance(name: string, { openLog, create, crowd }: EngineUnderTest): void {
+export function engineConformance(
+  name: string,
+  { openLog, create, crowd, settle = settleHere }: EngineUnderTest,
+): void {
   function fact(title: string, body: (log: Log, clock: SimulatedClock) => Promise<void>): void {
     test(title, async () => {
       const clock = aClock();

@@ -666,6 +666,48 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
       assert.deepEqual(await log.ready(10), ['c1']);
     });
 
+    const some = async (log: Log, clock: StillClock, names: Readonly<Record<string, number>>): Promise<void> => {
+      for (const [name, count] of Object.entries(names)) {
+        const [tenant = '', userId = ''] = name.split('/');
+        for (let index = 1; index <= count; index++) {
+          await log.create(aConversation(`${userId}${index}`, { tenant, userId }));
+          clock.pass(1);
+          await log.post(`${userId}${index}`, say('hello'));
+        }
+      }
+    };
+
+    fact('with shares, a tenant that has much waiting keeps none of the others waiting', async (log, clock) => {
+      await some(log, clock, { 'big/a': 20, 'small/b': 2, 'tiny/d': 1 });
+      assert.deepEqual(await log.ready(5, { shares: {} }), ['a1', 'b1', 'd1', 'a2', 'b2']);
+      await leaseOn(log, 'a1');
+      await leaseOn(log, 'a2');
+      assert.deepEqual(await log.ready(4, { shares: {} }), ['b1', 'd1', 'b2', 'a3']);
+    });
+
+    fact('with shares, what would be more than one is left out, until there is room', async (log, clock) => {
+      await some(log, clock, { 'big/a': 5, 'big/b': 2, 'small/d': 3 });
+      assert.deepEqual(await log.ready(10, { shares: { perUser: 1 } }), ['a1', 'd1', 'b1']);
+      assert.deepEqual(await log.ready(10, { shares: { perTenant: 2 } }), ['a1', 'd1', 'a2', 'd2']);
+      const lease = await leaseOn(log, 'a1', 'worker-1', 100);
+      assert.deepEqual(await log.ready(10, { shares: { perUser: 1 } }), ['d1', 'b1']);
+      assert.deepEqual(await log.ready(1, { shares: { perUser: 1, perTenant: 1 } }), ['d1']);
+      await settle(log, lease, 1);
+      assert.deepEqual(await log.ready(10, { shares: { perUser: 1 } }), ['a2', 'd1', 'b1']);
+    });
+
+    fact('with shares, a lease that ran out takes no room, and a time that has come counts', async (log, clock) => {
+      await some(log, clock, { 'big/a': 2 });
+      const lease = await leaseOn(log, 'a1', 'worker-1', 100);
+      added(await log.append(lease, 1, [], { status: 'pending_action_approval' }));
+      await log.release(lease, { continueAt: clock.now() + 50 });
+      await leaseOn(log, 'a2', 'worker-1', 50);
+      assert.deepEqual(await log.ready(10, { shares: { perTenant: 1 } }), []);
+      clock.pass(50);
+      assert.deepEqual(await log.ready(10, { shares: { perTenant: 1 } }), ['a2']);
+      assert.deepEqual(await log.ready(10, { shares: { perTenant: 2 } }), ['a2', 'a1']);
+    });
+
     fact('a second post with the same key wakes nobody', async (log) => {
       await log.post('c1', say('hello', 'k'));
       await settle(log, await leaseOn(log, 'c1'), 1);

@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts';
 import type { Clock, Instant } from '../../base/clock.ts';
-import type { Engine, Log, Logger, Slice } from '../../kernel/ports.ts';
+import type { Engine, Log, Logger, Shares, Slice } from '../../kernel/ports.ts';
 
 export interface EmbeddedEngineOptions {
   /** What says which conversations have work. Any log will do: it is the queue, and nothing else is stored. */
@@ -11,6 +11,8 @@ export interface EmbeddedEngineOptions {
   readonly bundles?: readonly string[] | undefined;
   /** Slices under way at a time. */
   readonly concurrency?: number | undefined;
+  /** Tenants take turns, and have no more than this under way. The longest waiting comes first when absent. */
+  readonly shares?: Shares | undefined;
 }
 
 /** A slice waits for a model nearly all of the time, and meanwhile takes some memory and no processor. */
@@ -40,7 +42,7 @@ interface Running {
  * However many conversations wait, it has one timer and remembers nothing of them.
  */
 export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
-  const { log, clock, logger, bundles, concurrency = CONCURRENCY } = options;
+  const { log, clock, logger, bundles, concurrency = CONCURRENCY, shares } = options;
   const running = new Map<string, Running>();
   /** What failed here, and when it may be tried again: also where the log could not be told. */
   const failed = new Map<string, { readonly failures: number; readonly retryAt: Instant }>();
@@ -87,7 +89,7 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     const room = Math.min(ADMITTED_AT_ONCE, concurrency - running.size);
     if (room <= 0 || stopped) return; // whatever ends looks again
     const now = clock.now();
-    const ready = await log.ready(room + running.size + failed.size, { bundles });
+    const ready = await log.ready(room + running.size + failed.size, { bundles, shares });
     const free = ready.filter((id) => !running.has(id) && (failed.get(id)?.retryAt ?? now) <= now);
     for (const id of free.slice(0, room)) run(id);
     if (free.length >= room) {

@@ -4,6 +4,7 @@ import type { Draft, Fact } from '../../domain/event.ts';
 import type { RunStatus } from '../../domain/status.ts';
 import type { AppendResult, ConversationMeta, ConversationRow, Lease, Log } from '../../kernel/ports.ts';
 import { busyConversation, copied, placed, unknownConversation } from './fact.ts';
+import { fairly, type FreeRun, type Held } from './fair.ts';
 import { compareRows, isListed } from './listing.ts';
 import { holds, isLeased, leavesWork, mayTake, refusal } from './standing.ts';
 import { createWatchers } from './watchers.ts';
@@ -123,16 +124,25 @@ export function createMemoryLog({
   }
 
   /** What nobody holds and has work, and since when. */
-  function free(bundles: readonly string[] | undefined): { readonly id: string; readonly since: Instant }[] {
+  function free(bundles: readonly string[] | undefined): FreeRun[] {
     const now = clock.now();
-    const found: { readonly id: string; readonly since: Instant }[] = [];
+    const found: FreeRun[] = [];
     for (const entry of new Set([...waiting, ...timed])) {
       const since = entry.waitingSince ?? entry.continueAt ?? now;
       if (since > now && entry.waitingSince === undefined) continue;
       if (!isLeased(entry, now) && bundles?.includes(entry.meta.bundle) !== false)
-        found.push({ id: entry.meta.id, since });
+        found.push({ id: entry.meta.id, since, tenant: entry.meta.tenant, userId: entry.meta.userId });
     }
-    return found;
+    return found.sort((left, right) => left.since - right.since);
+  }
+
+  function held(): Held {
+    const now = clock.now();
+    const metas = [...waiting].filter((entry) => isLeased(entry, now)).map(({ meta }) => meta);
+    return {
+      ofTenant: (tenant) => metas.filter((meta) => meta.tenant === tenant).length,
+      ofUser: (tenant, userId) => metas.filter((meta) => meta.tenant === tenant && meta.userId === userId).length,
+    };
   }
 
   return {
@@ -262,9 +272,9 @@ export function createMemoryLog({
       if (entry.waitingSince !== undefined || entry.continueAt !== undefined) watchers.notifyOfWork();
     },
 
-    ready(limit, { bundles } = {}) {
-      return free(bundles)
-        .sort((left, right) => left.since - right.since)
+    ready(limit, { bundles, shares } = {}) {
+      const runs = free(bundles);
+      return (shares === undefined ? runs : fairly(runs, held(), shares))
         .slice(0, Math.max(0, limit))
         .map(({ id }) => id);
     },

@@ -115,7 +115,7 @@ export function createPostgresLog(
     news.stated(conversationId, hasWork);
   }
 
-  return {
+  const log: PostgresLog = {
     database,
     line,
 
@@ -210,7 +210,7 @@ export function createPostgresLog(
       );
       if (done === undefined) throw unknown(conversationId);
       if (!done.fresh) {
-        const [fact] = await this.read(conversationId, done.seq - 1, 1);
+        const [fact] = await log.read(conversationId, done.seq - 1, 1);
         if (fact === undefined) throw unknown(conversationId);
         return { fact, fresh: false };
       }
@@ -222,7 +222,7 @@ export function createPostgresLog(
       const values = [storedName(conversationId), storedName(owner), ttlMs, time()];
       const [row] = await run<{ epoch: number; until: number }>('take', values, 'some');
       if (row !== undefined) return { conversationId, owner, ...row };
-      if ((await this.find(conversationId)) === undefined) throw unknown(conversationId);
+      if ((await log.find(conversationId)) === undefined) throw unknown(conversationId);
       return undefined;
     },
 
@@ -234,14 +234,20 @@ export function createPostgresLog(
 
     async release({ conversationId, epoch }, { unfinished = false, continueAt } = {}) {
       const values = [storedName(conversationId), epoch, unfinished, continueAt ?? null, WORKING, time()];
-      const [row] = await run<{ waiting_since: number | null; continue_at: number | null }>('release', values, 'some');
-      if (row === undefined || (row.waiting_since === null && row.continue_at === null)) return;
-      watchers.notifyOfWork();
-      news.stated(conversationId, true);
+      const [row] = await run<Released>('release', values, 'some');
+      if (row === undefined) return;
+      const hasWork = row.waiting_since !== null || row.continue_at !== null;
+      if (hasWork) watchers.notifyOfWork();
+      // Room was made, which others may have waited for.
+      if (hasWork || row.more) news.stated(conversationId, true);
     },
 
-    async ready(limit, { bundles } = {}) {
-      const rows = await run<{ id: string }>('ready', [Math.max(0, limit), storedNames(bundles), time()], 'some');
+    async ready(limit, { bundles, shares } = {}) {
+      const values = [Math.max(0, limit), storedNames(bundles), time()];
+      const limits = [shares?.perTenant ?? null, shares?.perUser ?? null];
+      const rows = await (shares === undefined
+        ? run<{ id: string }>('ready', values, 'some')
+        : run<{ id: string }>('turns', [...values, ...limits], 'some'));
       return rows.map(({ id }) => nameOf(id));
     },
 
@@ -302,9 +308,16 @@ export function createPostgresLog(
       await database.close();
     },
   };
+  return log;
 
   function refuseClosed(): void {
     if (database.isOpen) return;
     throw new TreadleError('log_unavailable', { place: server, found: 'a log that was closed', wanted: 'an open log' });
   }
+}
+
+interface Released extends Row {
+  readonly waiting_since: number | null;
+  readonly continue_at: number | null;
+  readonly more: boolean;
 }

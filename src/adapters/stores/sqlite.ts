@@ -18,7 +18,7 @@ import { created, forkConversation, listed, removeConversation, statusCounts } f
 import { standingRow, type StandingRow } from './sqlite/rows.ts';
 import { createStatements } from './sqlite/statements.ts';
 import { createTransactions } from './sqlite/transactions.ts';
-import { freeWork, nextDue } from './sqlite/work.ts';
+import { fairWork, freeWork, nextDue } from './sqlite/work.ts';
 import { idleTimer, type Schedule } from './schedule.ts';
 import { holds, isLeased, leavesWork, mayTake, refusal } from './standing.ts';
 import { createWatchers } from './watchers.ts';
@@ -246,8 +246,15 @@ export function createSqliteLog(
       if (hasWork) watchers.notifyOfWork();
     },
 
-    ready(limit, { bundles } = {}) {
-      return reading(() => freeWork(sql, clock.now(), Math.max(0, limit), bundles).map(({ id }) => id));
+    ready(limit, { bundles, shares } = {}) {
+      const most = Math.max(0, limit);
+      return reading(() => {
+        const free =
+          shares === undefined
+            ? freeWork(sql, clock.now(), most, bundles)
+            : fairWork(sql, clock.now(), most, { bundles, shares });
+        return free.map(({ id }) => id);
+      });
     },
 
     due({ bundles } = {}) {

@@ -93,7 +93,8 @@ export function logStatements(s: string) {
     // See leavesWork in standing.ts: $3 is whether the holder says that there is more, $4 when it goes on.
     release: `UPDATE ${s}.conversations SET owner = NULL, continue_at = $4, waiting_since = CASE
         WHEN $3 OR posted > seen OR ($4::bigint IS NULL AND status = ANY ($5::text[])) THEN ${now('$6')} END
-      WHERE id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING waiting_since, continue_at`,
+      WHERE id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING waiting_since, continue_at,
+        EXISTS (SELECT 1 FROM ${s}.conversations w WHERE w.waiting_since IS NOT NULL AND w.owner IS NULL) AS more`,
 
     ready: `SELECT id, since FROM (
         (SELECT id, waiting_since AS since, key FROM ${s}.conversations, (SELECT ${now('$3')} AS now) t
@@ -102,6 +103,35 @@ export function logStatements(s: string) {
         (SELECT id, continue_at, key FROM ${s}.conversations, (SELECT ${now('$3')} AS now) t
           WHERE continue_at <= t.now AND waiting_since IS NULL AND ${OF_BUNDLES} ORDER BY continue_at, key LIMIT $1)
       ) r ORDER BY since, key LIMIT $1`,
+    // From tenant to tenant along the index, however much one of them has waiting; see fair.ts.
+    turns: `WITH RECURSIVE t AS (SELECT ${now('$3')} AS now), tenants AS (
+        (SELECT tenant FROM ${s}.conversations WHERE waiting_since IS NOT NULL ORDER BY tenant LIMIT 1)
+        UNION ALL
+        SELECT (SELECT c.tenant FROM ${s}.conversations c WHERE c.waiting_since IS NOT NULL AND c.tenant > tenants.tenant
+          ORDER BY c.tenant LIMIT 1) FROM tenants WHERE tenants.tenant IS NOT NULL
+      ), free AS (
+        SELECT f.* FROM t, tenants, LATERAL (
+          SELECT id, tenant, user_id, waiting_since AS since, key FROM ${s}.conversations c
+          WHERE c.tenant = tenants.tenant AND ${FREE} AND ${OF_BUNDLES} AND ($5::bigint IS NULL OR $5 > (
+            SELECT count(*) FROM ${s}.conversations h
+            WHERE h.tenant = c.tenant AND h.user_id = c.user_id AND h.owner IS NOT NULL AND h.until > t.now))
+          ORDER BY waiting_since, key LIMIT $1
+        ) f
+        UNION ALL
+        (SELECT id, tenant, user_id, continue_at, key FROM ${s}.conversations, t
+          WHERE continue_at <= t.now AND waiting_since IS NULL AND ${OF_BUNDLES} ORDER BY continue_at, key LIMIT $1)
+      ), placed AS (
+        SELECT id, since, key, row_number() OVER (PARTITION BY tenant ORDER BY since, key) + (
+            SELECT count(*) FROM ${s}.conversations h, t
+            WHERE h.tenant = free.tenant AND h.owner IS NOT NULL AND h.until > t.now) AS place,
+          row_number() OVER (PARTITION BY tenant, user_id ORDER BY since, key) + (
+            SELECT count(*) FROM ${s}.conversations h, t
+            WHERE h.tenant = free.tenant AND h.user_id = free.user_id AND h.owner IS NOT NULL AND h.until > t.now) AS own
+        FROM free
+      )
+      SELECT id, since FROM placed
+      WHERE ($4::bigint IS NULL OR place <= $4) AND ($5::bigint IS NULL OR own <= $5)
+      ORDER BY place, since, key LIMIT $1`,
     // As a distance: the clocks of others may go differently.
     due: `SELECT least(
         (SELECT min(continue_at) FROM ${s}.conversations

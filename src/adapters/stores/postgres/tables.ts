@@ -203,4 +203,6 @@ export const MIGRATIONS: readonly ((schema: string) => string)[] = [
     PRIMARY KEY (tenant, user_id, bundle, id)
   );
   `,
+  // What is held, for the shares of tenants and users.
+  (s) => `CREATE INDEX conversations_held ON ${s}.conversations (tenant, user_id) WHERE owner IS NOT NULL`,
 ];

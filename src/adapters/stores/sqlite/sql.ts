@@ -144,6 +144,19 @@ export const SQL = {
   ready: `SELECT id, waiting_since AS since FROM conversations WHERE waiting_since IS NOT NULL
     AND (?3 IS NULL OR bundle IN (SELECT value FROM json_each(?3)))
     AND (owner IS NULL OR until <= ?1) ORDER BY waiting_since, key LIMIT ?2`,
+  // Of each tenant as many as are asked for, so that none of them fills the answer.
+  turns: `SELECT id, tenant, user_id, since FROM (
+      SELECT *, row_number() OVER (PARTITION BY tenant ORDER BY since, key) AS nth FROM (
+        SELECT id, tenant, user_id, waiting_since AS since, key FROM conversations WHERE waiting_since IS NOT NULL
+          AND (?3 IS NULL OR bundle IN (SELECT value FROM json_each(?3))) AND (owner IS NULL OR until <= ?1)
+        UNION ALL
+        SELECT id, tenant, user_id, continue_at, key FROM conversations WHERE continue_at <= ?1 AND waiting_since IS NULL
+          AND (?3 IS NULL OR bundle IN (SELECT value FROM json_each(?3)))
+      ) r WHERE (SELECT count(*) FROM conversations h WHERE h.waiting_since IS NOT NULL AND h.owner IS NOT NULL
+        AND h.until > ?1 AND h.tenant = r.tenant AND h.user_id = r.user_id) < ?4
+    ) WHERE nth <= ?2 ORDER BY since, nth`,
+  held: `SELECT tenant, user_id, count(*) AS count FROM conversations
+    WHERE waiting_since IS NOT NULL AND owner IS NOT NULL AND until > ? GROUP BY tenant, user_id`,
   late: `SELECT id, continue_at AS since FROM conversations WHERE continue_at <= ?1 AND waiting_since IS NULL
     AND (?3 IS NULL OR bundle IN (SELECT value FROM json_each(?3))) ORDER BY continue_at, key LIMIT ?2`,
   nextTimed: `SELECT continue_at AS at FROM conversations WHERE continue_at IS NOT NULL AND waiting_since IS NULL
