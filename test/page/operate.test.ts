@@ -216,9 +216,28 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
     const served = await aPageServer(t, { bundles: ['agents/exposure.yaml'] });
     const { page } = await visit(t, served);
     await page.getByText('A script answers for now').waitFor();
-    await page.getByText('ANTHROPIC_API_KEY').waitFor();
+    await page.getByText('export ANTHROPIC_API_KEY=').waitFor();
+    await page.getByText('ollama run').waitFor();
     await say(page, 'I hold $8,000 of a $10,000 portfolio. What is my exposure?');
     assert.match(await lastAnswer(page), /80/);
+  });
+
+  it('can be used with the keyboard alone', async (t) => {
+    const served = await anObservatory(t);
+    const { page } = await visit(t, served, '/usage');
+    await page.getByRole('rowheader', { name: 'main', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'by user' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('rowheader', { name: 'bo', exact: true }).waitFor();
+    await page.getByRole('combobox', { name: 'Only one agent' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('option', { name: 'clerk' }).waitFor();
+    await page.keyboard.press('c');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/agent=clerk/);
+    await page.getByRole('link', { name: 'Budgets' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('meter').first().waitFor();
   });
 
   for (const dark of [false, true])

@@ -1,4 +1,5 @@
 import type { Agent } from '../api/types.ts';
+import { FirstRun } from './first-run.tsx';
 
 /** What one may ask, for who does not know yet; and what answers, where that is not what people expect. */
 export function FirstSteps({
@@ -28,22 +29,7 @@ export function FirstSteps({
           ))}
         </ul>
       )}
-      {agent.model?.why === 'scripted' ? (
-        <aside className="first-run" aria-label="Which model answers">
-          <h2>A script answers for now</h2>
-          <p>
-            No model was found, so this agent follows authored decisions. Its tools, approvals and log are real. For a
-            real model, stop the server, do one of these and start it again:
-          </p>
-          <ul>
-            <li>
-              set <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code> or{' '}
-              <code>GOOGLE_GENERATIVE_AI_API_KEY</code>
-            </li>
-            <li>start Ollama, LM Studio, llama.cpp or vLLM on this machine</li>
-          </ul>
-        </aside>
-      ) : null}
+      {agent.model?.why === 'scripted' ? <FirstRun /> : null}
       {agent.model === undefined || agent.model.why === 'scripted' ? null : (
         <p className="first-model">
           {agent.model.model} answers,{' '}

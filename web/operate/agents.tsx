@@ -67,7 +67,7 @@ function AgentCard({ agent, details }: { readonly agent: Agent; readonly details
         {model !== undefined || decides === undefined ? null : <span>{decides.model}</span>}
         {details === undefined ? null : (
           <span>
-            {details.tools.length} tools{asked === 0 ? '' : `, ${asked} of them ask first`}
+            {details.tools.length} tools{asked === 0 ? '' : asked === 1 ? ', one asks first' : `, ${asked} ask first`}
           </span>
         )}
         <span className="agent-links">
