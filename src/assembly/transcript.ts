@@ -1,3 +1,4 @@
+import { isoTime } from '../base/clock.ts';
 import { deepFreeze } from '../base/freeze.ts';
 import type { AppendList } from '../base/append-list.ts';
 import { isObject, type JsonObject } from '../base/json.ts';
@@ -10,6 +11,7 @@ import {
   type Conversation,
   type Input,
   type Iteration,
+  type SourceEvent,
   type Turn,
 } from '../domain/conversation.ts';
 import type { AssistantBlock, Block, Message, ToolMessageResult } from '../domain/model.ts';
@@ -110,11 +112,15 @@ function summaryMessage(summary: Conversation['summary']): Message[] {
 }
 
 function turnMessages(turn: Turn, target: View): Message[] {
-  const { inputs, skills, iterations, current, agent } = turn;
+  const { inputs, skills, events, iterations, current, agent } = turn;
   const made = madeOf(
     iterations,
-    [target.provider, target.model, target.cleared, inputs, skills, agent.grammar],
-    () => [...inputs.flatMap(spoken), ...skills.map(({ name, text }) => told(`[SKILL ${name}]\n${text}`))],
+    [target.provider, target.model, target.cleared, inputs, skills, events, agent.grammar],
+    () => [
+      ...inputs.flatMap(spoken),
+      ...happened(events),
+      ...skills.map(({ name, text }) => told(`[SKILL ${name}]\n${text}`)),
+    ],
   );
   for (let index = made.ends.length - 1; index < iterations.length; index++) {
     const iteration = iterations.at(index);
@@ -148,7 +154,7 @@ function isPaused({ response }: Iteration): boolean {
 
 function iterationMessages(iteration: Iteration, turn: Turn, target: View): readonly Message[] {
   const paused = isPaused(iteration);
-  const messages: Message[] = iteration.inputs.flatMap(spoken);
+  const messages: Message[] = [...iteration.inputs.flatMap(spoken), ...happened(iteration.heard)];
   const { response, decision } = iteration;
   if (response !== undefined && decision !== undefined) {
     const open = paused && iteration === turn.current && turn.end === undefined && turn.pending.length === 0;
@@ -161,6 +167,7 @@ function iterationMessages(iteration: Iteration, turn: Turn, target: View): read
   }
   // Where it was loaded, so that nothing before it changes.
   for (const { name, text } of iteration.skills ?? []) messages.push(told(`[SKILL ${name}]\n${text}`));
+  messages.push(...happened(iteration.events));
   // Kept for later calls, so nobody may change it: a gate that wants other messages revises the request.
   return deepFreeze(messages);
 }
@@ -193,6 +200,14 @@ function answers(iteration: Iteration, turn: Turn, cleared: View['cleared']): Me
 
 function told(text: string): Message {
   return { role: 'user', synthetic: true, content: [{ type: 'text', text }] };
+}
+
+/** What happened elsewhere, each where it was first told. It is material, and nobody's instruction. */
+function happened(events: readonly SourceEvent[] = []): Message[] {
+  return events.map(({ source, text, at }) => {
+    const when = at === undefined ? '' : ` ${isoTime(at).slice(0, 16)}Z`;
+    return told(`[EVENT ${source}${when}]\n${text}`);
+  });
 }
 
 const said = new WeakMap<Input, readonly Message[]>();

@@ -51,6 +51,7 @@ export const ERROR_CODES = {
   nothing_to_resume: 'The run was neither stopped nor ended by a limit, so there is nothing to resume.',
   prompt_unknown: 'The run has no model call with this number.',
   ticket_unknown: 'The run does not wait for a computation with this ticket.',
+  event_source_unknown: 'The agent hears nothing from this service, or takes no events of it from outside.',
   confirmation_required: 'A change would make a warm prompt cold, and nobody has decided that it may.',
   cold_turns_exhausted: 'The user has made warm prompts cold as often as the operator allows in an hour.',
   selection_unavailable: 'The choices of users cannot be read or written at the moment.',

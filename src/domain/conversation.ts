@@ -22,6 +22,9 @@ export interface HeldRequest extends FactPayload<'hitl.requested'> {
   readonly cancelled?: string;
 }
 
+/** Something happened in a service that the agent listens to. */
+export type SourceEvent = FactPayload<'source.event'>;
+
 /** An action that waits for something outside of this conversation; `ended` is set once that is over. */
 export type Wait =
   | (FactPayload<'computation.started'> & {
@@ -73,6 +76,9 @@ export interface Iteration {
   readonly actions: readonly ActionState[];
   /** What its actions loaded, which the model reads after their results. */
   readonly skills?: readonly FactPayload<'skill.loaded'>[];
+  /** What services told that this call's latest attempt was the first to read, and what they have told since. */
+  readonly heard?: readonly SourceEvent[];
+  readonly events?: readonly SourceEvent[];
 }
 
 /** The work of answering one message. */
@@ -98,6 +104,10 @@ export interface Turn {
   readonly restedMs: number;
   /** Those that were there before the first model call. */
   readonly skills: readonly FactPayload<'skill.loaded'>[];
+  /** What services told before the first model call. */
+  readonly events: readonly SourceEvent[];
+  /** How services were asked for that, where there is something to say of it. None when absent. */
+  readonly pulls?: readonly FactPayload<'source.pulled'>[];
   /** Accounts that bring tools back which the turn before did not have. None when absent. */
   readonly reactivated?: readonly FactPayload<'account.reactivated'>[];
   /** What it knows of earlier conversations, as it was when it began. */
@@ -208,6 +218,10 @@ export interface Conversation {
   /** What the run may not do because the one that delegated to it may not. */
   readonly ceiling: FactPayload<'ceiling.set'> | undefined;
   readonly summary: { readonly through: number; readonly text: string } | undefined;
+  /** What services told while no turn was open: the next one begins with it. */
+  readonly events: readonly SourceEvent[];
+  /** By service: where the next reading goes on. */
+  readonly cursors: Readonly<Record<string, string>>;
   /** Actions whose results were cleared out of the prompt. */
   readonly cleared: ReadonlySet<string>;
   /** Names of deferred tools that were found. */
@@ -239,6 +253,8 @@ export function emptyConversation(id: string, agentPath: string): Conversation {
     allowances: [],
     ceiling: undefined,
     summary: undefined,
+    events: [],
+    cursors: {},
     cleared: NOTHING_CLEARED,
     loaded: [],
     usage: noUsage,

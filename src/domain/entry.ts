@@ -97,6 +97,7 @@ export type NoticeKind =
   | 'skill'
   | 'tools'
   | 'compaction'
+  | 'event'
   | 'tool_choice'
   | 'cache'
   | 'account'

@@ -23,6 +23,8 @@ export const FACT_VERSIONS: { readonly [T in FactType]: (typeof facts)[T]['v'] }
   'tool.loaded': 1,
   'tool.changed': 1,
   'skill.loaded': 1,
+  'source.event': 1,
+  'source.pulled': 1,
   'memory.compact.request': 1,
   'memory.compacted': 1,
   'memory.cleared': 1,

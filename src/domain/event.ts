@@ -222,6 +222,31 @@ export const facts = {
     payload: z.strictObject({ name: text, version: text.optional(), text }),
     about: "a skill's text enters the conversation",
   },
+  'source.event': {
+    v: 1,
+    payload: z.strictObject({
+      /** The service that it comes from, by its namespace. */
+      source: text,
+      /** As the source names it: one of that name is heard once. */
+      id: text,
+      text,
+      /** When it happened, where the source says so. */
+      at: z.number().optional(),
+    }),
+    about: 'something happened in a service that the agent listens to',
+  },
+  'source.pulled': {
+    v: 1,
+    payload: z.strictObject({
+      source: text,
+      /** Where the next reading goes on. */
+      cursor: text.optional(),
+      /** There was more than was taken; the next turn reads on. */
+      isCut: z.literal(true).optional(),
+      error: text.optional(),
+    }),
+    about: 'a service was asked for events when a turn began, and said where it goes on, or failed',
+  },
   'memory.compact.request': {
     v: 1,
     payload: z.strictObject({

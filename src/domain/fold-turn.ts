@@ -19,12 +19,15 @@ export function request(turn: Turn, fact: FactOf<'llm.request'>): Turn {
   const attempt: Attempt = { request: payload, at: fact.at };
   const override = turn.override?.duration === 'once' ? undefined : turn.override;
   if (payload.attempt > 1 && turn.current !== undefined) {
-    const inputs = [...turn.current.inputs, ...turn.pending];
+    const { events = [], heard = [], ...current } = turn.current;
+    const inputs = [...current.inputs, ...turn.pending];
+    // The attempt that was sent has them before its answer.
+    const told = heard.length + events.length === 0 ? {} : { heard: [...heard, ...events] };
     return {
       ...turn,
       override,
       pending: [],
-      current: { ...turn.current, inputs, attempts: [...turn.current.attempts, attempt], thoughts: [] },
+      current: { ...current, ...told, inputs, attempts: [...current.attempts, attempt], thoughts: [] },
     };
   }
   const number = turn.calls + 1;

@@ -11,6 +11,7 @@ import {
   type Conversation,
   type Input,
   type Iteration,
+  type SourceEvent,
   type Turn,
 } from './conversation.ts';
 import { cachedBy } from './fold-cache.ts';
@@ -71,6 +72,10 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
           ? { ...turn, skills: [...turn.skills, fact.payload] }
           : inIteration(turn, (now) => ({ ...now, skills: [...(now.skills ?? []), fact.payload] })),
       );
+    case 'source.event':
+      return tellEvent(moved, fact.payload);
+    case 'source.pulled':
+      return pulled(moved, fact.payload);
     case 'memory.cleared':
       moved.cleared = new Set([...moved.cleared, ...fact.payload.actions]);
       moved.contextTokens = 0;
@@ -195,6 +200,27 @@ function hear(conversation: Conversation, input: Input): Conversation {
   return { ...conversation, turn: { ...turn, pending: [...turn.pending, input] } };
 }
 
+/** Of what is told while nobody listens, so many are kept for the next turn: the latest. */
+const MOST_WAITING = 100;
+
+function tellEvent(moved: Fresh, event: SourceEvent): Conversation {
+  if (moved.turn === undefined) {
+    moved.events = [...moved.events, event].slice(-MOST_WAITING);
+    return moved;
+  }
+  return inTurn(moved, (turn) =>
+    turn.current === undefined
+      ? { ...turn, events: [...turn.events, event] }
+      : inIteration(turn, (now) => ({ ...now, events: [...(now.events ?? []), event] })),
+  );
+}
+
+function pulled(moved: Fresh, payload: FactPayload<'source.pulled'>): Conversation {
+  const { source, cursor } = payload;
+  if (cursor !== undefined) moved.cursors = { ...moved.cursors, [source]: cursor };
+  return inTurn(moved, (turn) => ({ ...turn, pulls: [...(turn.pulls ?? []), payload] }));
+}
+
 function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>): Conversation {
   const agent = fact.payload.agent ?? conversation.agent;
   if (agent === undefined) return conversation;
@@ -218,6 +244,7 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
     early: [],
     restedMs: 0,
     skills: [],
+    events: conversation.events,
     cancel: conversation.cancelNext ? 'requested' : 'none',
     override: undefined,
     denied: undefined,
@@ -235,7 +262,7 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
     stalls: 0,
     end: undefined,
   };
-  return { ...known, inbox: [], cancelNext: false, turn };
+  return { ...known, inbox: [], events: [], cancelNext: false, turn };
 }
 
 function endTurn(conversation: Conversation, end: FactPayload<'agent.turn.end'>): Conversation {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { key, later, refuse, requiredKey } from './bundle-key.ts';
+import { key, refuse, requiredKey } from './bundle-key.ts';
 import { mcpService } from './mcp.ts';
 import { namedService, namespace, operationName } from './service.ts';
 import { DEFAULT_GALLERY_CHARS } from './skill.ts';
@@ -197,12 +197,52 @@ const skills = z.strictObject({
   ),
 });
 
+const eventSource = z
+  .strictObject({
+    kind: requiredKey(z.literal('named_service'), 'A service that the agent is granted.'),
+    namespace: requiredKey(namespace, 'Which one. While a user has switched it off, nothing is heard from it.'),
+    enabled: key(z.boolean(), 'Whether it is heard.', { default: true }),
+    discovery: key(
+      z.strictObject({
+        mode: requiredKey(z.literal('service_discovery'), 'The service is the one of `named_services`: the only way.'),
+      }),
+      'How the service is found.',
+    ),
+    policies: key(
+      z
+        .strictObject({
+          pull: key(
+            z.strictObject({
+              mode: key(z.literal('provider'), 'The service is asked: the only way.', { default: 'provider' }),
+              operation: key(
+                operationName,
+                'What is asked for events when a turn begins. It is given `cursor`, where there is one, and `limit`, and answers `{events: [{id, text, at}], cursor}`.',
+                { default: 'event.list' },
+              ),
+              max_events: key(z.int().min(1).max(100), 'Events that one turn takes.', { default: 20 }),
+              max_bytes: key(z.int().min(200).max(100_000), 'Bytes that these may have together.', { default: 8_192 }),
+              timeout_ms: key(z.int().min(100).max(30_000), 'Milliseconds after which the turn begins without.', {
+                default: 3_000,
+              }),
+            }),
+            'Asks the service when a turn begins. Absent: it is not asked.',
+          ),
+          push: key(z.boolean(), 'Whether events may be handed in through the API.', { default: true }),
+        })
+        .meta({ id: 'event_policies' }),
+      'How events come.',
+      { otherwise: 'they are handed in' },
+    ),
+  })
+  .meta({ id: 'event_source' });
+export type DeclaredEventSource = z.infer<typeof eventSource>;
+
 /** What the operator lets one agent use: `config.surfaces.as_consumer.agents.<agent>`. */
 export const inventory = z
   .strictObject({
     tools: key(z.array(toolsEntry).max(200), 'The tool groups that the agent is granted.', { otherwise: 'none' }),
     skills: key(skills, 'The skills that the agent is granted.', { otherwise: 'none' }),
-    event_sources: later('Where events come from.', 'leave it empty or remove it; this version has no event sources'),
+    event_sources: key(z.array(eventSource).max(20), 'Services that the agent hears from.', { otherwise: 'none' }),
   })
   .meta({ id: 'inventory' });
 export type Inventory = z.infer<typeof inventory>;

@@ -15,6 +15,7 @@ export const operationName = z
 /** Operations that change nothing, whoever provides them. */
 export const READING_OPERATIONS: ReadonlySet<string> = new Set([
   ...['provider.about', 'provider.capabilities', 'object.list', 'object.search', 'object.get', 'object.schema'],
+  'event.list',
 ]);
 
 const shown = {

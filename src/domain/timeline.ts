@@ -122,6 +122,17 @@ export function project(before: Timeline, fact: Fact): Timeline {
           : `Older turns could not be summarised: ${error}`,
       );
     }
+    case 'source.event':
+      return notice(timeline, fact, 'event', `${fact.payload.source}: ${fact.payload.text}`);
+    case 'source.pulled':
+      return fact.payload.error === undefined
+        ? timeline
+        : notice(
+            timeline,
+            fact,
+            'event',
+            `${fact.payload.source} could not be asked for events: ${fact.payload.error}`,
+          );
     case 'memory.cleared': {
       const { length } = fact.payload.actions;
       const what = length === 1 ? '1 old result is' : `${length} old results are`;

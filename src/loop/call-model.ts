@@ -84,7 +84,7 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   const { conversation: latest } = work.recorder;
   const cached = withCheckpoints(latest, openTurn(work), noted, work.ports.clock.now(), isRevised);
   const final = cached.request;
-  const seen = turn.inputs.length + turn.pending.length;
+  const seen = toldIn(turn);
   const intent = inTurn(
     turn,
     'llm.request',
@@ -96,7 +96,7 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
       work.signal?.aborted === true ||
       now.turn === undefined ||
       now.turn.cancel !== 'none' ||
-      now.turn.inputs.length + now.turn.pending.length !== seen,
+      toldIn(now.turn) !== seen,
   });
   const facts = isPromise(stated) ? await stated : stated;
   if (facts === undefined) return;
@@ -123,6 +123,13 @@ export async function callModel(work: Work, command: CallModel): Promise<void> {
   if (cold !== undefined) drafts.push(inTurn(openTurn(work), 'cache.cold', cold, facts.at(-1)?.id));
   const told = work.recorder.keep(drafts);
   if (isPromise(told)) await told;
+}
+
+/** How much people and services have told in this turn that a prompt made now would hold. */
+function toldIn({ inputs, pending, events, current }: Turn): number {
+  return (
+    inputs.length + pending.length + events.length + (current?.events?.length ?? 0) + (current?.heard?.length ?? 0)
+  );
 }
 
 /** Tells whoever listens each piece of a decision as it arrives. Undefined when nobody does. */

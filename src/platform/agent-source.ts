@@ -12,6 +12,7 @@ import type { Draft, FactPayload } from '../domain/event.ts';
 import { emptySelection, type Selection } from '../domain/selection.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 import type { AccountStore, AgentSource, Assembled, ConversationMeta, Tool, Toolset } from '../kernel/ports.ts';
+import type { EventSource } from './event-sources.ts';
 import { askStore, STORE_TIMEOUT_MS, type Asked } from './ask-store.ts';
 import type { Chosen, SelectionReader } from './selection-reader.ts';
 import { BoundedMap } from './bounded-map.ts';
@@ -19,6 +20,8 @@ import { BoundedMap } from './bounded-map.ts';
 /** One agent as loading left it: what narrowing starts from, and the hands of its tools. */
 export interface LoadedAgent extends DeclaredAgent {
   readonly tools: Toolset;
+  /** Services that it hears from. None when absent. */
+  readonly eventSources?: readonly EventSource[] | undefined;
 }
 
 export interface AgentSourceOptions {

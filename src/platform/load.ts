@@ -23,6 +23,7 @@ import { checkAccounts, checkPlanning, checkRoles, checkStructure, checkToolChoi
 import { declare } from './declare.ts';
 import { checkProviders, checkReach } from './declared-models.ts';
 import type { Environment } from './environment.ts';
+import { eventSourcesOf, withEvents } from './event-sources.ts';
 import { explain, type Explained } from './explain.ts';
 import { delegationOf } from './delegation.ts';
 import { grantOf, type ToolGroup } from './grant.ts';
@@ -172,13 +173,14 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
         });
       remote.set(agent, { entries, services: far, grantOf: grantWith });
     }
+    const eventSources = isPartial ? [] : eventSourcesOf(declared, agent, granted.grant, serviceOf, problems);
     if (!isPartial) checkAccounts(bundle, granted.grant, file, notices);
     if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);
     const systemPrompt = files.prompt(agent);
     const memory = { memory: memoryLimits(plugins), canCompact: canCompact(plugins) };
     const frame = frameOf(bundle, agent, { systemPrompt, gateIterations, hasPlanner, delegates, aside, ...memory });
-    return { frame, role, ...granted };
+    return { frame, role, eventSources, ...granted };
   });
   files.readScripts();
   if (
@@ -252,8 +254,14 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
         (known) => createAgentSource({ agent: settled(known), agentNamed, selections: reader, accounts, clock }),
         agentNamed,
       );
+      const heard = withEvents(source, {
+        sourcesOf: (name) => live.known(agentNamed(name))?.eventSources ?? [],
+        serviceOf: (namespace) => services.known(namespace),
+        accounts,
+        clock,
+      });
       const asks = (name: string): boolean => byId.get(name)?.frame.asksForClaims === true;
-      return withAccounts(source, { needs: (name, definition) => live.needs(name, definition), asks, accounts, clock });
+      return withAccounts(heard, { needs: (name, definition) => live.needs(name, definition), asks, accounts, clock });
     },
     explain: (name) => explain(declared, agent(name)),
     async close() {

@@ -65,8 +65,8 @@ test('every route of the run API answers as its table says', async (t) => {
   await ask('listRuns', '', { query: '?status=stopped,completed&archived=any&limit=10&q=write' });
   await ask('readUsage', '', { query: '?by=agent' });
   await ask('removeRun', id);
-  // Two that have a test of their own.
-  assert.deepEqual([...left], ['followRun', 'deliver']);
+  // Those that have a test of their own.
+  assert.deepEqual([...left], ['followRun', 'deliver', 'tellEvents']);
 });
 
 test('every route of allowances answers as its table says', async (t) => {

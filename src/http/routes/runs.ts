@@ -39,6 +39,7 @@ export function runHandlers(
     },
     answerRun: async ({ params, body }, { caller }) => ({ body: await runs.answer(caller, params.id, body) }),
     deliver: async ({ params, body }, { caller }) => ({ body: await runs.deliver(caller, params.id, body) }),
+    tellEvents: async ({ params, body }, { caller }) => ({ body: await runs.tell(caller, params.id, body) }),
     stopRun: async ({ params }, { caller }) => ({ body: await runs.stop(caller, params.id) }),
     resumeRun: async ({ params, body }, { caller }) => ({ body: await runs.resume(caller, params.id, body) }),
     async forkRun({ params, body }, { caller, key }) {

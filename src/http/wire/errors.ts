@@ -27,6 +27,10 @@ export const WIRE_ERRORS = {
   request_unknown: { status: 404, about: 'The run has no approval or question with this id.' },
   prompt_unknown: { status: 404, about: 'The run has no model call with this number.' },
   ticket_unknown: { status: 404, about: 'The run does not wait for a computation with this ticket.' },
+  event_source_unknown: {
+    status: 404,
+    about: 'The agent hears nothing from this service, or takes no events of it from outside.',
+  },
   method_not_allowed: { status: 405, about: 'The path knows other methods: `Allow` lists them.' },
   ambiguous_request: { status: 409, about: 'Several approvals or questions are open: answer them by id.' },
   digest_mismatch: { status: 409, about: 'The answer is bound to something else than what is asked now.' },

@@ -240,6 +240,31 @@ export const delivery = z
   })
   .meta({ id: 'Delivery', description: 'What came of a computation that an action waits for.' });
 
+export const sourceEvents = z
+  .strictObject({
+    source: z.string().max(100).meta({ description: 'The service, by its namespace.' }),
+    events: z
+      .array(
+        z.strictObject({
+          id: z
+            .string()
+            .min(1)
+            .max(200)
+            .optional()
+            .meta({ description: 'One of this id is heard once. Absent: its text.' }),
+          text: z.string().min(1).max(100_000),
+          at: time.optional().meta({ description: 'When it happened.' }),
+        }),
+      )
+      .min(1)
+      .max(50),
+  })
+  .meta({
+    id: 'SourceEvents',
+    description:
+      'What happened in a service that the agent listens to. A turn at work reads it before its next model call; otherwise the next turn begins with it.',
+  });
+
 export const agentList = z
   .object({
     agents: z.array(

@@ -140,6 +140,18 @@ export const runRoutes = {
     reply: snapshot,
     refuses: ['ticket_unknown'],
   },
+  tellEvents: {
+    method: 'POST',
+    path: '/runs/{id}/events',
+    about: 'Tell it what happened in a service that its agent listens to. No turn begins by that.',
+    scope: 'run',
+    params: requests.runId,
+    body: requests.sourceEvents,
+    mutation: true,
+    status: 200,
+    reply: snapshot,
+    refuses: ['event_source_unknown'],
+  },
   stopRun: {
     method: 'POST',
     path: '/runs/{id}/stop',

@@ -125,6 +125,16 @@ export interface ForkRun {
   readonly key?: string | undefined;
 }
 
+/** Events of one service, as whoever saw them tells them. */
+export interface ToldEvents {
+  readonly source: string;
+  readonly events: readonly {
+    readonly id?: string | undefined;
+    readonly text: string;
+    readonly at?: string | undefined;
+  }[];
+}
+
 export type { Delivery } from '../delivery.ts';
 
 export interface ResumeRun {
@@ -190,6 +200,11 @@ export interface Runs {
   remove(caller: Caller, id: string): Promise<void>;
   /** Scope `run`. Once a ticket: a repetition changes nothing. Throws `ticket_unknown`. */
   deliver(caller: Caller, id: string, delivery: Delivery): Promise<Snapshot>;
+  /**
+   * Scope `run`. What happened in a service that the agent listens to: read before the next model call, or when the next
+   * turn begins. An event whose id was told before changes nothing. Throws `event_source_unknown`.
+   */
+  tell(caller: Caller, id: string, told: ToldEvents): Promise<Snapshot>;
   /** Scope `read`. The caller's own; the tenant's for an admin. Throws `invalid_request`. */
   usage(caller: Caller, query: UsageQuery): Promise<readonly UsageRow[]>;
 }

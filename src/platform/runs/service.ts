@@ -8,6 +8,7 @@ import { post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
 import { prompt } from './prompt-of.ts';
 import { events, list, log } from './reading.ts';
 import type { Runs } from './runs.ts';
+import { tellEvents } from './tell-events.ts';
 import { usage } from './usage-of.ts';
 
 export function createRuns(ports: RunsPorts): Runs {
@@ -39,6 +40,7 @@ export function createRuns(ports: RunsPorts): Runs {
       await post(ports, row, checkedDelivery(conversation, delivery, caller.userId));
       return snapshotNow(ports, id);
     },
+    tell: (caller, id, told) => tellEvents(ports, caller, id, told),
     usage: (caller, query) => usage(ports, caller, query),
   };
 }
