@@ -57,6 +57,8 @@ const PARTS: readonly (readonly [name: string, title: string])[] = [
   ['service_auth', 'Access to a service'],
   ['account', 'Account that users may connect'],
   ['visibility', 'Skills of a consumer'],
+  ['event_source', 'Event source'],
+  ['event_policies', 'How events come'],
   ['mcp_service', 'MCP server'],
   ['mcp_auth', 'Access to an MCP server'],
   ['role', 'Roles'],

@@ -116,6 +116,7 @@ test('the run of somebody else and one that does not exist are the same 404', as
 
 function bodyFor(path: string): unknown {
   if (path.endsWith('/messages')) return { content: 'hello' };
+  if (path.endsWith('/events')) return { source: 'task', events: [{ text: 'rain' }] };
   return path.endsWith('/computations') ? { ticket: 't', outcome: 'ok' } : {};
 }
 

@@ -55,14 +55,14 @@ test('without a list, all operations are granted', async () => {
   assert.equal(agent.tools.filter(({ group }) => group === 'task').length, 4);
 });
 
-test('the roster lists the service, and its text is cached with the instructions', async () => {
+test('the roster lists the service, and its text follows the instructions', async () => {
   const agent = await effective(await load(three, files));
-  assert.match(agent.instructions, /^# Services\n\n.*\n\n- task_\*: Tasks\. What the team has to do\.$/s);
+  assert.match(agent.gallery ?? '', /^# Services\n\n.*\n\n- task_\*: Tasks\. What the team has to do\.$/s);
 });
 
 test('a label and a description of the bundle stand over those of the module', async () => {
   const yaml = bundle('{task: {}}', 'task: {kind: module, module: ./task.js, label: Chores, description: Mine.}');
-  assert.match((await effective(await load(yaml, files))).instructions, /- task_\*: Chores\. Mine\.$/);
+  assert.match((await effective(await load(yaml, files))).gallery ?? '', /- task_\*: Chores\. Mine\.$/);
 });
 
 test('traits of one operation, and of all, stand over its own', async () => {
@@ -92,7 +92,7 @@ test('a namespace that is switched off leaves the roster and every tool', async 
     agent.tools.map(({ name }) => name),
     ['tool_call'],
   );
-  assert.ok(!agent.instructions.includes('task'));
+  assert.ok(!(agent.gallery ?? '').includes('task'));
   assert.deepEqual(agent.inactive.at(0), { name: 'task_object_get', why: 'switched off by the user' });
 });
 
@@ -130,7 +130,7 @@ test('the menu has the namespace with its operations, and takes a change of them
 test('the order in the file changes no byte', async () => {
   const other = bundle('{task: {allowed: [object.update, object.search, object.get]}}');
   const [one, two] = [await effective(await load(three, files)), await effective(await load(other, files))];
-  assert.deepEqual([two.instructions, two.tools], [one.instructions, one.tools]);
+  assert.deepEqual([two.instructions, two.gallery, two.tools], [one.instructions, one.gallery, one.tools]);
 });
 
 const wrong: readonly (readonly [

@@ -183,7 +183,7 @@ test('every operation is a tool with the effect that HTTP gives it; what cannot 
 
 test('the roster takes what the document says of itself', async (t) => {
   const { agent } = await opened(t, bundle(local));
-  assert.match(agent.instructions, /- task_\*: Task board\. Tasks of a team\.$/);
+  assert.match(agent.gallery ?? '', /- task_\*: Task board\. Tasks of a team\.$/);
 });
 
 test('operations that the bundle names have its names, by id or by method and path', async (t) => {
@@ -499,13 +499,13 @@ test('a service whose document cannot be had is inactive with the reason, and co
   assert.deepEqual(before.inactive, [
     { name: 'task_getTask', why: 'the service task cannot be used: its document is answered with 503' },
   ]);
-  assert.ok(!before.instructions.includes('task'));
+  assert.ok(!(before.gallery ?? '').includes('task'));
   isUp = true;
   assert.equal((await effective(loaded)).tools.length, 0);
   now = 31_000;
   const after = await effective(loaded);
   assert.deepEqual([after.tools.map(({ name }) => name), after.inactive], [['task_getTask'], []]);
-  assert.match(after.instructions, /task_\*/);
+  assert.match(after.gallery ?? '', /task_\*/);
 });
 
 test('a document that is down cannot be asked for at a private address either', async (t) => {
