@@ -7,13 +7,16 @@ import { after, before, test } from 'node:test';
 import { script as deskScript } from '../../agents/desk.script.ts';
 import { add_note } from '../../agents/desk.tool.ts';
 import { script as exposureScript } from '../../agents/exposure.script.ts';
+import { script as researchScript } from '../../agents/research.script.ts';
 import { createScriptedModel } from '../../src/adapters/models/scripted.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openRequests, type Conversation } from '../../src/domain/conversation.ts';
+import { loadBundle } from '../../src/platform/load.ts';
 import { createPlatform, type Platform } from '../../src/platform/platform.ts';
 import { aContext } from '../support/tool-context.ts';
+import { loadOptions } from '../support/bundles.ts';
 
 const agents = path.join(import.meta.dirname, '../../agents');
 const home = process.cwd();
@@ -155,5 +158,41 @@ test('over several turns every fact is delivered once, in order', async () => {
   assert.deepEqual(
     heard,
     heard.map((_, index) => index + 1),
+  );
+});
+
+test('the researcher says what a word of this program means, and where it read it', async () => {
+  const platform = await open('research.yaml', researchScript);
+  const { turns } = await say(platform, 'What is a verdict?');
+  assert.match(turns.at(-1)?.output ?? '', /^\*\*verdict\*\*: .+\.\n\nSource: vocabulary\.md$/);
+  await platform.close();
+});
+
+test('the researcher keeps a list of the addresses it reads, and says which it could not', async () => {
+  const platform = await open('research.yaml', researchScript);
+  const { turns } = await say(platform, 'Compare http://127.0.0.1:9/a and http://169.254.169.254/b');
+  const turn = turns.at(-1);
+  const names = [...(turn?.iterations ?? [])].flatMap(({ actions }) => actions.map(({ action }) => action.name));
+  assert.deepEqual(names, ['todo_write', 'web_fetch', 'web_fetch']);
+  assert.match(turn?.output ?? '', /127\.0\.0\.1 is a private address[^]*169\.254\.169\.254 is a private address/);
+  await platform.close();
+});
+
+test('the researcher remembers nothing before the person agrees', async () => {
+  const platform = await open('research.yaml', researchScript);
+  const waiting = await say(platform, 'Remember that I want short answers');
+  const [request] = openRequests(waiting.turn!);
+  assert.equal(request?.question, 'Allow note_save {"text":"I want short answers"}?');
+  await platform.close();
+});
+
+test('the researcher searches the web where a key for it is set', async () => {
+  const tools = async (environment: Record<string, string>): Promise<readonly string[]> => {
+    const bundle = await loadBundle(path.join(agents, 'research.yaml'), { ...loadOptions, environment });
+    return bundle.agent('main').grant.tools.flatMap(({ own }) => (own.startsWith('web_') ? [own] : []));
+  };
+  assert.deepEqual(
+    [await tools({}), await tools({ BRAVE_API_KEY: 'k' })],
+    [['web_fetch'], ['web_fetch', 'web_search']],
   );
 });

@@ -61,7 +61,10 @@ export interface Web {
 
 const address = z.url({ protocol: /^https?$/ });
 const hosted = {
-  api_key: requiredKey(z.string().min(1), 'Best from a variable.'),
+  api_key: requiredKey(
+    z.string(),
+    'Best from a variable. Empty: there is no `web_search`, so one bundle does with and without.',
+  ),
   url: key(address, 'Instead of its own address, such as a gateway of yours.'),
 };
 
@@ -110,7 +113,10 @@ export function webGroup({ readPage, searchWith }: Web): BuiltinGroup {
   return configuredGroup({
     name: 'web',
     config,
-    tools: ({ search }) => (search === undefined ? [reading] : [searchTool(searchWith(search)), reading]),
+    tools: ({ search }) =>
+      search === undefined || ('api_key' in search && search.api_key === '')
+        ? [reading]
+        : [searchTool(searchWith(search)), reading],
     absent: { web_search: NO_SEARCH },
   });
 }
