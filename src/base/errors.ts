@@ -60,6 +60,7 @@ export const ERROR_CODES = {
   account_unmet: 'The account is not connected, or has to be connected anew.',
   account_unavailable: 'The authorization server or the store of accounts cannot be reached at the moment.',
   sign_in_invalid: 'The sign-in was not begun here, is over, or belongs to somebody else.',
+  export_invalid: 'What is to be imported is no export, was altered, or is not whole.',
   address_unavailable: 'The server cannot listen at this address.',
   budgets_invalid: 'A file of budgets cannot be read, or holds something that is not one.',
   usage: 'The command line has an unknown option, a missing argument or a value out of range.',

@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { CreateKeyOptions, KeyOptions } from './commands/keys.ts';
 import type { ServeOptions } from './commands/serve.ts';
+import type { TransferOptions } from './commands/transfer.ts';
 import type { WorkerOptions } from './commands/worker.ts';
 import type { Context } from './context.ts';
 import type { Outcome } from './exit-codes.ts';
@@ -19,6 +20,11 @@ Examples
 const MIGRATE_EXAMPLE = `
 Example
   $ DATABASE_URL=postgres://owner@db/agents treadle migrate`;
+
+const EXPORT_EXAMPLES = `
+Examples
+  $ treadle export --data .treadle | DATABASE_URL=postgres://agents@db/agents treadle import
+  $ treadle export run_4c1k --out run.jsonl`;
 
 const KEYS_EXAMPLES = `
 Examples
@@ -103,6 +109,30 @@ export function addServer(
     .action(async () => {
       const { migrateDatabase } = await import('./commands/migrate.ts');
       finish(await migrateDatabase(context));
+    });
+
+  program
+    .command('export')
+    .description('print conversations, so that another place can have them')
+    .addHelpText('after', EXPORT_EXAMPLES)
+    .argument('[run...]', 'these, with all below them: ids, or the beginnings of some (default: all)')
+    .option('--out <file>', 'write them there')
+    .addOption(data())
+    .addOption(debug())
+    .action(async (named: string[], options: TransferOptions & { out?: string }) => {
+      const { exportRuns } = await import('./commands/transfer.ts');
+      finish(await exportRuns(context, named, options));
+    });
+
+  program
+    .command('import')
+    .description('put exported conversations where runs are kept; what waits goes on waiting, what worked goes on')
+    .argument('[file]', 'what was exported (default: standard input)')
+    .addOption(data())
+    .addOption(debug())
+    .action(async (file: string | undefined, options: TransferOptions) => {
+      const { importRuns } = await import('./commands/transfer.ts');
+      finish(await importRuns(context, file, options));
     });
 
   const keys = program

@@ -92,6 +92,17 @@ export interface Lease {
   readonly until: Instant;
 }
 
+/** All that a log has of a conversation, so that another log can have it. */
+export interface Carried {
+  readonly row: ConversationRow;
+  /** In order, from the first: what was stated, and when. */
+  readonly facts: readonly { readonly draft: Draft; readonly at: Instant }[];
+  readonly bodies: readonly string[];
+  /** Somebody has to drive it: at once, and else at `continueAt`, where that is said. */
+  readonly hasWork: boolean;
+  readonly continueAt?: Instant | undefined;
+}
+
 export interface ReleaseOptions {
   readonly unfinished?: boolean | undefined;
   readonly continueAt?: Instant | undefined;
@@ -197,6 +208,13 @@ export interface Log {
    * the log. May also call without any.
    */
   watch(conversationId: string, listener: () => void): () => void;
+  /** All there is of a conversation; undefined when it is unknown. Throws `conversation_busy` while a lease on it stands. */
+  carry(conversationId: string): MaybePromise<Carried | undefined>;
+  /**
+   * Adds a conversation that another log has carried: the same sequence numbers, times, keys, bodies and row. False when
+   * the id exists already; nothing is changed then.
+   */
+  adopt(carried: Carried): MaybePromise<boolean>;
   /** Stores a body under its SHA-256 and returns the reference. The same body twice is stored once. */
   writeBody(conversationId: string, body: string): MaybePromise<string>;
   readBody(conversationId: string, ref: string): MaybePromise<string | undefined>;

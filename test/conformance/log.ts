@@ -22,6 +22,8 @@ const wordsOf = (facts: readonly Fact[]) =>
 
 const all = <T>(results: readonly MaybePromise<T>[]): Promise<T[]> => Promise.all(results.map(async (one) => one));
 
+const isBusy = (problem: unknown) => TreadleError.is(problem) && problem.code === 'conversation_busy';
+
 const isUnknownConversation = (problem: unknown) => TreadleError.is(problem) && problem.code === 'conversation_unknown';
 
 /** An optional property that is absent and one that is undefined say the same. */
@@ -244,7 +246,6 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
 
     fact('waits for nobody: a conversation that is driven is busy', async (log, clock) => {
       const lease = await leaseOn(log, 'c1', 'worker-1', 100);
-      const isBusy = (problem: unknown) => TreadleError.is(problem) && problem.code === 'conversation_busy';
       await assert.rejects(async () => log.remove('c1'), isBusy);
       assert.notEqual(await log.find('c1'), undefined);
       clock.pass(100);
@@ -849,6 +850,49 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
       await log.post('c1', say('b'));
       assert.equal(heard, 2);
       unwatch();
+    });
+  });
+
+  describe(`${name}: moving`, () => {
+    fact('a conversation that is carried off and adopted again is as it was', async (log, clock) => {
+      const child = {
+        parent: { id: 'p1', action: 't1-1-1' },
+        root: 'p1',
+        metadata: { a: '1' },
+        limits: { maxTokens: 5 },
+      };
+      await log.create(aConversation('c2', child));
+      await log.post('c2', say('x'.repeat(70_000), 'k'));
+      const lease = await leaseOn(log, 'c2', 'worker-1', 100);
+      const odd = { turnId: 'turn x', iteration: 3, causedBy: 'c2:1', source: 'a\u0000b', key: 'r\u0000' };
+      added(await log.append(lease, 1, [answer('a', odd)], { title: 'T', status: 'pending_action_approval' }));
+      await assert.rejects(async () => log.carry('c2'), isBusy);
+      const ref = await log.writeBody('c2', 'body\u0000');
+      await log.release(lease, { continueAt: clock.now() + 50 });
+      await log.archive('c2', true);
+      const [row, facts, carried] = [await log.find('c2'), await log.read('c2', 0, 10), await log.carry('c2')];
+      await log.remove('c2');
+      clock.pass(5);
+      assert.equal(await log.adopt(carried!), true);
+      assert.equal(await log.adopt(carried!), false);
+      assert.deepEqual(await log.find('c2'), row);
+      assert.deepEqual(plain(await log.read('c2', 0, 10)), plain(facts));
+      assert.deepEqual(await log.carry('c2'), carried);
+      assert.equal(await log.readBody('c2', ref), 'body\u0000');
+      assert.equal((await log.post('c2', answer('again', { key: 'r\u0000' }))).fresh, false);
+      assert.deepEqual([await log.ready(10), await log.due()], [[], clock.now() + 45]);
+      clock.pass(45);
+      assert.deepEqual(await log.ready(10), ['c2']);
+    });
+
+    fact('one that had work has it where it comes to', async (log) => {
+      await log.post('c1', say('hello'));
+      const carried = await log.carry('c1');
+      await log.remove('c1');
+      await log.adopt(carried!);
+      assert.deepEqual(await log.ready(10), ['c1']);
+      assert.deepEqual(seqs(added(await log.append(await leaseOn(log, 'c1'), 1, [answer('a')]))), [2]);
+      assert.equal(await log.carry('nobody'), undefined);
     });
   });
 

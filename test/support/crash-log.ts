@@ -57,6 +57,8 @@ export function dyingLog(log: Log, { at, when, posts = false }: CrashPoint): Log
     watch: (id, listener) => log.watch(id, () => (died ? undefined : listener())),
     writeBody: (id, body) => alive(() => log.writeBody(id, body)),
     readBody: (id, ref) => alive(() => log.readBody(id, ref)),
+    carry: (id) => alive(() => log.carry(id)),
+    adopt: (carried) => alive(() => log.adopt(carried)),
     close: () => log.close(),
     get died() {
       return died;

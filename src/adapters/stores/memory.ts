@@ -306,6 +306,32 @@ export function createMemoryLog({
 
     watch: (conversationId, listener) => watchers.add(conversationId, listener),
 
+    carry(conversationId) {
+      const entry = entries.get(conversationId);
+      if (entry === undefined) return undefined;
+      if (isLeased(entry, clock.now())) throw busyConversation(conversationId);
+      return {
+        row: rowOf(entry),
+        facts: entry.drafts.map((draft, index) => ({ draft, at: entry.times[index] ?? 0 })),
+        bodies: [...(entry.bodies?.values() ?? [])],
+        hasWork: entry.waitingSince !== undefined,
+        continueAt: entry.continueAt,
+      };
+    },
+
+    adopt({ row, facts, bodies, hasWork, continueAt }) {
+      if (entries.has(row.id)) return false;
+      const { head: _head, status, title, updatedAt, archivedAt, ...meta } = row;
+      const entry = born(meta);
+      for (const { draft, at } of facts) add(entry, draft, at);
+      Object.assign(entry, { status, title, updatedAt, archivedAt, seen: entry.head });
+      for (const body of bodies) (entry.bodies ??= new Map()).set(sha256(body), body);
+      timeAt(entry, continueAt);
+      if (hasWork) wait(entry, clock.now());
+      if (hasWork || continueAt !== undefined) watchers.notifyOfWork();
+      return true;
+    },
+
     writeBody(conversationId, body) {
       const entry = entryOf(conversationId);
       const ref = sha256(body);

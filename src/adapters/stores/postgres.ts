@@ -6,6 +6,7 @@ import type { AppendResult, Log } from '../../kernel/ports.ts';
 import { minuteOf } from './conversation-row.ts';
 import { placed, unknownConversation } from './fact.ts';
 import { folded } from './listing.ts';
+import { adopted, carried } from './postgres/carry.ts';
 import { openDatabase, type Database, type Patience, type Value } from './postgres/database.ts';
 import { channelOf, createLine, type Line } from './postgres/line.ts';
 import { listStatement } from './postgres/list.ts';
@@ -285,6 +286,14 @@ export function createPostgresLog(
         leave();
         if (watchers.isIdle) news.rest();
       };
+    },
+
+    carry: (conversationId) => carried(database, conversationId, time()),
+
+    async adopt(given) {
+      const isNew = await adopted(database, given, time());
+      if (isNew && (given.hasWork || given.continueAt !== undefined)) tellOf(given.row.id, true);
+      return isNew;
     },
 
     async writeBody(conversationId, body) {

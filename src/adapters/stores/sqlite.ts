@@ -8,6 +8,7 @@ import { conversationRow, minuteOf } from './conversation-row.ts';
 import { pack } from './packed.ts';
 import { busyConversation, placed, unknownConversation } from './fact.ts';
 import { folded } from './listing.ts';
+import { adopted, carried } from './sqlite/carry.ts';
 import { createBlobs } from './sqlite/blobs.ts';
 import { connect, connectToRead, type Synchronous } from './sqlite/connection.ts';
 import { storeError } from './sqlite/errors.ts';
@@ -285,6 +286,24 @@ export function createSqliteLog(
         leave();
         if (watchers.isIdle) poll.stop();
       };
+    },
+
+    carry(conversationId) {
+      return reading(() => {
+        const [standing, columns] = [standingOf(conversationId), sql('find').get(conversationId)];
+        if (standing === undefined || columns === undefined) return undefined;
+        if (isLeased(standing, clock.now())) throw busyConversation(`${file}: conversation ${conversationId}`);
+        return carried({ sql, blobs, table }, conversationRow(columns), standing);
+      });
+    },
+
+    adopt(given) {
+      return heavy(
+        () => adopted({ sql, blobs, table }, given, (id) => known(id).key, clock.now()),
+        (isNew) => {
+          if (isNew && (given.hasWork || given.continueAt !== undefined)) watchers.notifyOfWork();
+        },
+      );
     },
 
     writeBody(conversationId, body) {

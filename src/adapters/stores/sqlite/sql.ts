@@ -165,6 +165,13 @@ export const SQL = {
     AND (?1 IS NULL OR bundle IN (SELECT value FROM json_each(?1)))`,
   counts: `SELECT status, count(*) AS count FROM conversations WHERE ?1 IS NULL OR tenant = ?1 GROUP BY status`,
 
+  keysOf: 'SELECT type, key, seq FROM fact_keys WHERE conversation = ?',
+  bodiesOf: `SELECT content FROM conversation_blobs JOIN blobs ON blobs.key = conversation_blobs.blob
+    WHERE conversation = ? ORDER BY blobs.key`,
+  waits: 'SELECT waiting_since, continue_at FROM conversations WHERE key = ?',
+  adopted: `UPDATE conversations SET head = ?2, seen = ?2, updated_at = ?3, minute = ?4, status = ?5, title = ?6,
+    archived_at = ?7, waiting_since = ?8, continue_at = ?9 WHERE key = ?1`,
+
   forkFacts: `INSERT INTO facts (${FACT}) SELECT place + ?1, type, v, at, turn, iteration, cause, source, rest, body, blob
     FROM facts WHERE place > ?2 AND place <= ?3`,
   forkKeys: `INSERT INTO fact_keys (conversation, type, key, seq)
