@@ -19,7 +19,8 @@ import { QUESTION_ABOUT } from '../src/kernel/verdict.ts';
 import { builtinGroups } from '../src/platform/builtins.ts';
 import { agentGroup } from '../src/plugins/tools/agent.ts';
 import { bundleJsonSchema } from '../src/platform/bundle-schema.ts';
-import { activeByDefault, shippedPlugins } from '../src/plugins/shipped.ts';
+import { allPlugins } from '../src/platform/all-plugins.ts';
+import { activeByDefault } from '../src/plugins/shipped.ts';
 import { aRequest, collect, ok, said, textOf, used } from './support/streams.ts';
 import { anchorsOf, blocksOf, firstCells, linksOf } from './support/markdown.ts';
 
@@ -60,7 +61,7 @@ test('every event is documented, and no other', () => {
 });
 
 test('every event, plugin and question that prose names exists', () => {
-  const plugins = shippedPlugins.map(({ id }) => id);
+  const plugins = allPlugins.map(({ id }) => id);
   const known = new Set<string>([
     ...[...Object.keys(facts), ...Object.keys(PASSING_ABOUT), ...Object.keys(QUESTION_ABOUT), ...plugins],
     ...['control.cancel', 'agent.react', 'nexus.agent.react'],
@@ -133,13 +134,13 @@ test('every key of a bundle is documented, and no other', () => {
 });
 
 test('every plugin is documented, and no other', () => {
-  const ids = shippedPlugins.map(({ id }) => id);
+  const ids = allPlugins.map(({ id }) => id);
   assert.deepEqual(
     headings(page('plugins.md'), 2).filter((heading) => heading.includes('.')),
     ids,
   );
   assert.deepEqual(bare(firstCells(page('configuration.md'), 'Plugins')), ids);
-  for (const { id } of shippedPlugins) {
+  for (const { id } of allPlugins) {
     const [, section = ''] = page('plugins.md').split(`## ${id}\n`);
     assert.match(section, activeByDefault.has(id) ? /^[^#]*Always active\./ : /^[^#]*Active when a bundle names it\./);
   }

@@ -1,5 +1,6 @@
 // docs/configuration.md, made of the schema of the bundle: what the file says and what the code reads cannot differ.
-import { activeByDefault, shippedPlugins } from '../../src/plugins/shipped.ts';
+import { allPlugins } from '../../src/platform/all-plugins.ts';
+import { activeByDefault } from '../../src/plugins/shipped.ts';
 import { bundleJsonSchema, definition } from '../../src/platform/bundle-schema.ts';
 import { canonicalJson, isObject, type JsonObject } from '../../src/base/json.ts';
 
@@ -84,7 +85,7 @@ export function renderConfigurationDoc(): string {
 }
 
 function renderPlugins(): string {
-  const rows = shippedPlugins.map(
+  const rows = allPlugins.map(
     ({ id, about }) => `| ${code(id)} | ${activeByDefault.has(id) ? 'always' : 'when named'} | ${about} |`,
   );
   return `## Plugins\n\n| Id | Active | What it does |\n| --- | --- | --- |\n${rows.join('\n')}\n`;

@@ -6,12 +6,13 @@ import { isObject, type Json, type JsonObject } from '../../src/base/json.ts';
 import { createBus } from '../../src/kernel/bus.ts';
 import { install, type Manifest, type Plugin } from '../../src/kernel/plugin.ts';
 import type { Logger } from '../../src/kernel/ports.ts';
-import { activeByDefault, shippedPlugins } from '../../src/plugins/shipped.ts';
+import { allPlugins } from '../../src/platform/all-plugins.ts';
+import { activeByDefault } from '../../src/plugins/shipped.ts';
 import { jsonType } from './shape.ts';
 import { code, generated, table } from './table.ts';
 
 export function renderPluginsDoc(): string {
-  return [INTRODUCTION, ...shippedPlugins.map(renderPlugin), WRITING].join('\n');
+  return [INTRODUCTION, ...allPlugins.map(renderPlugin), WRITING].join('\n');
 }
 
 function renderPlugin(plugin: Plugin): string {
@@ -81,13 +82,28 @@ function sample(schema: unknown): Json {
 }
 
 function configTable(schema: JsonObject): string {
+  const rows = rowsOf(schema, '');
+  return rows.length === 0 ? 'It has no configuration.\n' : table(['Key', 'Type', 'Default', 'Meaning'], rows);
+}
+
+/** A row for each key, and for each of the objects that a list or an alternative holds. */
+function rowsOf(schema: JsonObject, above: string): string[][] {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  const rows = Object.entries(properties).map(([name, one]) => {
+  return Object.entries(properties).flatMap(([name, one]) => {
     const key = one as JsonObject; // a schema, by its place
-    return [code(name), jsonType(key), required.includes(name) ? 'required' : fallback(key), word(key['description'])];
+    const path = `${above}${name}`;
+    const isNeeded = required.includes(name);
+    const row = [code(path), shortType(key), isNeeded ? 'required' : fallback(key), word(key['description'])];
+    const { items } = key;
+    return [row, ...(isObject(items) ? rowsOf(items, `${path}[].`) : [])];
   });
-  return rows.length === 0 ? 'It has no configuration.\n' : table(['Key', 'Type', 'Default', 'Meaning'], rows);
+}
+
+/** What has rows of its own is only named. */
+function shortType(schema: JsonObject): string {
+  const { items } = schema;
+  return isObject(items) && isObject(items['properties']) ? 'list of objects' : jsonType(schema);
 }
 
 function fallback(schema: JsonObject): string {

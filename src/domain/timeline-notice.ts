@@ -18,6 +18,8 @@ export function judge(timeline: Timeline, fact: FactOf<'gate.verdict'>): Timelin
       ? undefined
       : inAction(timeline, fact, action, (data) => ({ ...data, verdicts: [...data.verdicts, payload] }));
   if (known !== undefined) return known;
+  // What a gate does to every call, such as taking tools out, is on record and no news.
+  if (verdict === 'revise' && question === 'before:llm.request' && reason === undefined) return timeline;
   const did = { deny: 'refused', hold: 'held', revise: 'changed' }[verdict];
   const text = `${gate} ${did} ${JUDGED[question] ?? question}${reason === undefined ? '.' : `: ${reason}`}`;
   return add(timeline, fact, `notice-${fact.seq}`, text, {

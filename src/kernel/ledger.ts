@@ -176,3 +176,14 @@ export function accountOfTenant(tenant: string): string {
 export function periodsOf(day: string): { readonly day: string; readonly month: string } {
   return { day, month: day.slice(0, 7) };
 }
+
+/** Who pays: a run with all below it, for all its time, or a user or tenant within a day or month. */
+export type Purse = { readonly of: 'run' } | { readonly of: 'user' | 'tenant'; readonly per: 'day' | 'month' };
+
+/** What plugins may know of the ledger. */
+export interface Spending {
+  /** Spent and set aside. */
+  of(conversationId: string, purse: Purse): MaybePromise<{ readonly tokens: number; readonly money: string }>;
+  /** US dollars that a run and all below it have cost. Undefined where not all of it is known. */
+  costOf(conversationId: string): MaybePromise<string | undefined>;
+}

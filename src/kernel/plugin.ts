@@ -2,8 +2,10 @@ import type { z } from 'zod';
 import type { Clock, Instant } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
+import type { ModelRef } from '../domain/agent.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import { DEFAULT_PRIORITY, type Answerer, type Bus, type RequestType } from './bus.ts';
+import type { Spending } from './ledger.ts';
 import type { Logger } from './ports.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { QuestionType } from './verdict.ts';
@@ -20,7 +22,13 @@ export interface Host extends Pick<Bus, 'on' | 'before' | 'emit'> {
   readonly logger: Logger;
   /** Where spans and figures go, where a plugin that sends some is active. */
   readonly telemetry: Telemetry | undefined;
+  /** What runs, users and tenants have spent, where it is counted. */
+  readonly spending: Spending | undefined;
+  /** The models of a role of an agent, first choice first. */
+  readonly modelsOf: ModelsOf | undefined;
 }
+
+export type ModelsOf = (agent: string, role: string) => readonly ModelRef[] | undefined;
 
 /**
  * One function that registers gates, listeners and answerers. What it registers is its declaration: the manifest is read
@@ -35,6 +43,10 @@ export interface Plugin<C = unknown> {
   readonly config: z.ZodType<C>;
   /** A configuration as a bundle would write it, for the documentation. */
   readonly example?: JsonObject;
+  /** Names and patterns of tools in a configuration: what no tool of a bundle is called is told to who wrote it. */
+  tools?(config: C): readonly string[];
+  /** What takes its time, before setup: such as loading a package. Rejecting fails the start. */
+  prepare?(config: C): Promise<void>;
   /** May return a function that is called when the plugin is taken down. Throwing fails the start. */
   setup(host: Host, config: C): void | (() => void);
 }
@@ -66,6 +78,8 @@ export interface InstallOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly telemetry?: Telemetry | undefined;
+  readonly spending?: Spending | undefined;
+  readonly modelsOf?: ModelsOf | undefined;
   /** Overrides the plugin's own priorities. */
   readonly priority?: number | undefined;
 }
@@ -74,7 +88,7 @@ export interface InstallOptions {
 export function install<C>(
   plugin: Plugin<C>,
   config: unknown,
-  { bus, clock, logger, telemetry, priority }: InstallOptions,
+  { bus, clock, logger, telemetry, spending, modelsOf, priority }: InstallOptions,
 ): Installed {
   const checked = plugin.config.safeParse(config ?? {});
   if (!checked.success) {
@@ -117,6 +131,8 @@ export function install<C>(
     clock,
     logger,
     telemetry,
+    spending,
+    modelsOf,
   };
   try {
     const dispose = plugin.setup(host, checked.data);

@@ -1,7 +1,10 @@
 import path from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { isPromise } from '../base/promise.ts';
+import { resolveRole, roleTables } from '../assembly/roles.ts';
 import type { ModelRef } from '../domain/agent.ts';
+import type { Bundle } from '../domain/bundle.ts';
+import { shippedRoles } from '../domain/declared-model.ts';
 import type { ModelSource } from '../kernel/ports.ts';
 import { detect } from '../adapters/models/detect.ts';
 import { createModelSource } from '../adapters/models/model-source.ts';
@@ -74,4 +77,16 @@ export function withChosenModel(bundle: LoadedBundle, chosen: ChosenModel | unde
     },
     agentSource: (selections, accounts) => bundle.agentSource(selections, accounts, settle),
   };
+}
+
+/** The models of a role, with the chosen one in the place of `auto`. Undefined for a role that nobody declares. */
+export function modelsOfRole(
+  bundle: Bundle,
+  agent: string,
+  role: string,
+  chosen: ChosenModel | undefined,
+): readonly ModelRef[] | undefined {
+  const found = resolveRole(roleTables(bundle, agent, shippedRoles), role, []);
+  if (!found.ok) return undefined;
+  return found.models.map((ref) => (ref.provider === 'auto' && chosen !== undefined ? chosen.ref : ref));
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../base/errors.ts';
+import type { IssueParams } from '../domain/bundle-key.ts';
 import { isObject } from '../base/json.ts';
 import type { Path } from '../assembly/resolve.ts';
 import { misfits, quote } from '../adapters/schema/wording.ts';
@@ -35,10 +36,12 @@ export function checkConfig(
       problems.add(code, { place: place(at), found: `a key that ${what} does not read`, wanted, hint });
     } else {
       const secret = written(at);
+      const params = (misfit.params ?? {}) as IssueParams; // only our own refinements have any
       const found =
+        params.found ??
         (secret === undefined ? misfit.found : quote(secret)) ??
         `no ${misfit.path.map(String).join('.') || 'configuration'}`;
-      problems.add(code, { place: place(at), found, wanted: misfit.wanted, hint: said });
+      problems.add(code, { place: place(at), found, wanted: params.wanted ?? misfit.wanted, hint: said });
     }
   }
   return false;

@@ -31,6 +31,7 @@ import { canCompact, memoryLimits } from './memory-limits.ts';
 import { createLiveAgents, type RemotePart } from './live-agents.ts';
 import { NO_SERVERS, type McpServers } from './mcp-entry.ts';
 import type { McpServersOptions } from './mcp-servers.ts';
+import { checkPluginTools } from './plugin-tools.ts';
 import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts';
 import { NamedFiles } from './named-files.ts';
 import { skillsOf } from './skills.ts';
@@ -182,6 +183,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     const frame = frameOf(bundle, agent, { systemPrompt, gateIterations, hasPlanner, delegates, aside, ...memory });
     return { frame, role, eventSources, ...granted };
   });
+  if (!isPartial && remote.size === 0)
+    checkPluginTools(declared, plugins, [...new Set(parts.flatMap((part) => toolNames(part)))], notices);
   files.readScripts();
   if (
     bundle.models === undefined &&
@@ -276,6 +279,10 @@ async function openServers(options: McpServersOptions): Promise<McpServers> {
   if (Object.keys(options.services).length === 0) return NO_SERVERS;
   const { createMcpServers } = await import('./mcp-servers.ts');
   return createMcpServers(options);
+}
+
+function toolNames({ grant }: Pick<LoadedAgent, 'grant'>): readonly string[] {
+  return [...grant.tools.map(({ definition }) => definition.name), ...grant.unavailable.map(({ name }) => name)];
 }
 
 const NO_ROLE = { role: '', models: [] } as const;

@@ -1,20 +1,24 @@
 import { randomIds, type IdSource } from '../base/ids.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
+import type { ModelRef } from '../domain/agent.ts';
 import { createBus, type Bus } from '../kernel/bus.ts';
 import type { NoteStore } from '../kernel/notes.ts';
-import { install, type AnnounceBlock, type Manifest, type Plugin } from '../kernel/plugin.ts';
+import { install, type AnnounceBlock, type Installed, type Manifest, type Plugin } from '../kernel/plugin.ts';
 import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { Telemetry } from '../kernel/telemetry.ts';
 import type { LoopPorts } from '../loop/work.ts';
 import { otelObserver } from '../plugins/observers/otel.ts';
-import { activeByDefault, shippedPlugins } from '../plugins/shipped.ts';
-import { chooseModel, withChosenModel, type ChosenModel } from './auto-model.ts';
+import { activeByDefault } from '../plugins/shipped.ts';
+import { allPlugins } from './all-plugins.ts';
+import { chooseModel, modelsOfRole, withChosenModel, type ChosenModel } from './auto-model.ts';
 import { builtinGroups } from './builtins.ts';
 import { processEnvironment, type Environment } from './environment.ts';
 import { editedBundle, type EditedBundle } from './edited-bundle.ts';
 import { loadBundle, type LoadedBundle, type LoadOptions } from './load.ts';
+import { ceilingsOf } from './metering/ceilings.ts';
 import { installMetering } from './metering/install.ts';
+import { createSpending } from './metering/spending.ts';
 import type { Measures } from './measures.ts';
 import { createReload, type Edition } from './reload.ts';
 import { withNotes } from './with-notes.ts';
@@ -71,7 +75,7 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle> {
   const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const { measures = {} } = options;
-  const plugins = [...shippedPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
+  const plugins = [...allPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
   const load = (more: Pick<LoadOptions, 'text' | 'servers'> = {}): Promise<LoadedBundle> =>
     loadBundle(options.bundle, {
       ...more,
@@ -108,15 +112,29 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
   const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
   const isObserved = bundle.plugins.some(({ id }) => id === otelObserver.id);
   const telemetry = measures.telemetry ?? (isObserved ? await registeredTelemetry() : undefined);
-  const installed = bundle.plugins.map(({ id, config, priority }) => {
+  const spending = measures.metering === undefined ? undefined : createSpending(measures.metering.meter, clock);
+  const modelsOf = (agent: string, role: string): readonly ModelRef[] | undefined =>
+    modelsOfRole(reload.current.bundle.bundle, agent, role, chosen);
+  const installed: Installed[] = [];
+  for (const { id, config, priority } of bundle.plugins) {
     const plugin = plugins.find((one) => one.id === id);
     if (plugin === undefined) throw new TreadleError('bundle_unknown_name', { place: 'plugins.active', found: id });
-    return install(plugin, config, { bus, clock, logger, telemetry, priority });
-  });
+    await plugin.prepare?.(plugin.config.parse(config ?? {}));
+    installed.push(install(plugin, config, { bus, clock, logger, telemetry, spending, modelsOf, priority }));
+  }
   const endMeasures = [
     ...(measures.metering === undefined
       ? []
-      : [installMetering({ ...measures.metering, bus, bundle: bundle.bundle, clock, logger })]),
+      : [
+          installMetering({
+            ...measures.metering,
+            ceilings: ceilingsOf(bundle.plugins),
+            bus,
+            bundle: bundle.bundle,
+            clock,
+            logger,
+          }),
+        ]),
     ...(measures.figures === undefined ? [] : [measures.figures.attach(bus)]),
   ];
   const ports: LoopPorts = {

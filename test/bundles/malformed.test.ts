@@ -2,6 +2,8 @@
 // wanted and what to do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { allPlugins } from '../../src/platform/all-plugins.ts';
+import { builtinGroups } from '../../src/platform/builtins.ts';
 import { problemsOf } from '../support/bundles.ts';
 
 interface Mistake {
@@ -18,6 +20,8 @@ const tools = (entry: string, more = '') =>
   `surfaces:\n  as_consumer:\n    agents:\n      main:\n        tools:\n          - ${entry}\n${more}`;
 
 const environment = { SECRET: 'hunter2' };
+const plugins = allPlugins.map(({ id }) => id).join(', ');
+const groups = [...builtinGroups.keys(), 'agent'];
 
 const mistakes: readonly Mistake[] = [
   {
@@ -349,10 +353,10 @@ id: b
   },
   {
     title: 'a plugin of a later version',
-    yaml: `plugins: {active: [gate.token_budget]}
+    yaml: `plugins: {active: [control.hitl]}
 `,
     says: [
-      'app.yaml:1:20  plugins.active[0]: found gate.token_budget, a plugin that is not supported yet; remove it; there is gate.endless_loop, gate.tool_approval, gate.changed_tool, gate.context_window, memory.compaction, memory.capped, memory.summary_buffer, memory.tool_results, planner.static, observer.otel, control.cancel, skills, agent.react (bundle_not_supported)',
+      `app.yaml:1:20  plugins.active[0]: found control.hitl, a plugin that is not supported yet; remove it; there is ${plugins}, control.cancel, skills, agent.react (bundle_not_supported)`,
     ],
   },
   {
@@ -421,7 +425,7 @@ id: b
     title: 'a Python module of their own',
     yaml: tools('{name: x, kind: python, module: my.app.mail_tools}'),
     says: [
-      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found the Python module "my.app.mail_tools", wanted a name that ends in a built-in group: io, context, math, time, ask_user, todo, notes, web, documents, agent; write the tools in TypeScript and grant them with kind: module (bundle_not_supported)',
+      `app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found the Python module "my.app.mail_tools", wanted a name that ends in a built-in group: ${groups.join(', ')}; write the tools in TypeScript and grant them with kind: module (bundle_not_supported)`,
     ],
   },
   {

@@ -9,7 +9,8 @@ import type { Reply } from '../../src/adapters/models/script.ts';
 import { endlessLoop } from '../../src/plugins/gates/endless-loop.ts';
 import { toolApproval } from '../../src/plugins/gates/tool-approval.ts';
 import { staticPlanner } from '../../src/plugins/planners/static.ts';
-import { activeByDefault, shippedPlugins } from '../../src/plugins/shipped.ts';
+import { allPlugins } from '../../src/platform/all-plugins.ts';
+import { activeByDefault } from '../../src/plugins/shipped.ts';
 import { aHouse, anAgent, aTool, lastOf, type House } from '../support/house.ts';
 
 const logger: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -208,7 +209,7 @@ test('a configuration that is not accepted is refused with the key', () => {
 });
 
 test('the gates that an agent cannot do without are active by default, and ids are unique', () => {
-  const ids = shippedPlugins.map((one) => one.id);
+  const ids = allPlugins.map((one) => one.id);
   assert.equal(new Set(ids).size, ids.length);
   assert.deepEqual([...activeByDefault].sort(), ['gate.changed_tool', 'gate.endless_loop', 'gate.tool_approval']);
   for (const id of activeByDefault) assert.ok(ids.includes(id));

@@ -8,7 +8,7 @@ import { fold } from '../../src/domain/fold.ts';
 import { TreadleError } from '../../src/base/errors.ts';
 import { builtinGroups } from '../../src/platform/builtins.ts';
 import { loadBundle, type LoadedBundle, type LoadOptions } from '../../src/platform/load.ts';
-import { shippedPlugins } from '../../src/plugins/shipped.ts';
+import { allPlugins } from '../../src/platform/all-plugins.ts';
 
 /** The files beside a bundle, by name. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -16,7 +16,7 @@ export type Files = Readonly<Record<string, string | Uint8Array>>;
 export const loadOptions: LoadOptions = {
   environment: {},
   builtins: builtinGroups,
-  plugins: new Map(shippedPlugins.map(({ id, config }) => [id, config])),
+  plugins: new Map(allPlugins.map(({ id, config }) => [id, config])),
 };
 
 /** Runs with a folder that holds `app.yaml` and the files, and removes it. */

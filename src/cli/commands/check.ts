@@ -21,12 +21,12 @@ export async function check(
   files: readonly string[],
   options: CheckOptions,
 ): Promise<Outcome> {
-  const [{ loadBundle }, { builtinGroups }, { shippedPlugins }] = await Promise.all([
+  const [{ loadBundle }, { builtinGroups }, { allPlugins }] = await Promise.all([
     import('../../platform/load.ts'),
     import('../../platform/builtins.ts'),
-    import('../../plugins/shipped.ts'),
+    import('../../platform/all-plugins.ts'),
   ]);
-  const plugins = new Map(shippedPlugins.map((one) => [one.id, one.config]));
+  const plugins = new Map(allPlugins.map((one) => [one.id, one.config]));
   let outcome: Outcome = 'completed';
   for (const [index, file] of files.entries()) {
     if (index > 0) terminal.out.write('\n');

@@ -7,8 +7,10 @@ import type { Conversation, Turn } from '../../domain/conversation.ts';
 import type { Measure, Reservation, Reserved } from '../../kernel/ledger.ts';
 import { definePlugin, type Plugin } from '../../kernel/plugin.ts';
 import { deny, revise, type Deny, type Questions, type Verdict } from '../../kernel/verdict.ts';
+import type { Ceiling } from '../../plugins/gates/token-budget.ts';
 import type { PriceList } from '../../adapters/prices/price-list.ts';
 import { capsOf, type Budgets, type HeldCap } from './budgets.ts';
+import { capsOfCeilings } from './ceilings.ts';
 import { promptTokens } from './estimate.ts';
 import type { LimitsReader } from './limits-reader.ts';
 import { callId, type Meter } from './meter.ts';
@@ -19,6 +21,7 @@ export interface BudgetGateOptions {
   readonly prices: PriceList;
   readonly limits: LimitsReader;
   readonly budgets?: Budgets | undefined;
+  readonly ceilings?: readonly Ceiling[] | undefined;
   /** This process, among those that share the ledger. */
   readonly owner: string;
 }
@@ -41,7 +44,14 @@ const LEAST_OUTPUT = 1_024;
  * Sets aside what a model call may cost at the most before it is made, under every budget that it comes under, and refuses it
  * where that does not fit. A call that would fit with a shorter answer is made with a shorter one.
  */
-export function budgetGate({ meter, prices, limits, budgets = {}, owner }: BudgetGateOptions): Plugin<object> {
+export function budgetGate({
+  meter,
+  prices,
+  limits,
+  budgets = {},
+  ceilings = [],
+  owner,
+}: BudgetGateOptions): Plugin<object> {
   const { ledger, tree } = meter;
 
   function judgeCall(
@@ -70,7 +80,7 @@ export function budgetGate({ meter, prices, limits, budgets = {}, owner }: Budge
       const read = limits.read(payer, conversation);
       const withLimits = (limitsOf: Parameters<typeof capsOf>[1]): Standing => ({
         payer,
-        caps: capsOf(payer, limitsOf, budgets, clock.now()),
+        caps: [...capsOf(payer, limitsOf, budgets, clock.now()), ...capsOfCeilings(payer, ceilings, clock.now())],
       });
       return isPromise(read) ? read.then(withLimits) : withLimits(read);
     };

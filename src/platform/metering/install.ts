@@ -3,6 +3,7 @@ import type { DeclaredPrices } from '../../domain/price.ts';
 import type { Bus } from '../../kernel/bus.ts';
 import { install } from '../../kernel/plugin.ts';
 import type { Logger } from '../../kernel/ports.ts';
+import type { Ceiling } from '../../plugins/gates/token-budget.ts';
 import { budgetGate } from './budget-gate.ts';
 import type { Budgets } from './budgets.ts';
 import { createLimitsReader } from './limits-reader.ts';
@@ -18,6 +19,8 @@ export interface Metering {
 }
 
 export interface InstallMeteringOptions extends Metering {
+  /** What the bundle itself allows. */
+  readonly ceilings?: readonly Ceiling[] | undefined;
   readonly bus: Bus;
   /** The bundle whose agents are heard on this bus: its prices stand over the shipped ones. */
   readonly bundle: { readonly prices?: DeclaredPrices | undefined };
@@ -30,6 +33,7 @@ export function installMetering({
   meter,
   budgets,
   owner,
+  ceilings,
   bus,
   bundle,
   clock,
@@ -38,7 +42,7 @@ export function installMetering({
   const prices = pricesOf(bundle);
   const detach = meter.attach(bus, prices);
   const limits = createLimitsReader(meter.tree, meter.log);
-  const gate = install(budgetGate({ meter, prices, limits, budgets, owner }), {}, { bus, clock, logger });
+  const gate = install(budgetGate({ meter, prices, limits, budgets, ceilings, owner }), {}, { bus, clock, logger });
   return () => {
     gate.uninstall();
     detach();

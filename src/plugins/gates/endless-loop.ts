@@ -24,6 +24,7 @@ export const endlessLoop = definePlugin({
   id: 'gate.endless_loop',
   about: 'Ends a turn after so many model calls.',
   config,
+  example: { max_iterations: 8, warning_at: 6 },
   setup(host, { max_iterations, warning_at }) {
     host.before('before:llm.request', ({ iteration, purpose }, { agent }) => {
       if (purpose !== undefined) return undefined;

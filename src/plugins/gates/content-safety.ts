@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import type { Json } from '../../base/json.ts';
+import { key } from '../../domain/bundle-key.ts';
+import type { Part } from '../../domain/content.ts';
+import type { Observation } from '../../domain/tool.ts';
+import { definePlugin, type Plugin } from '../../kernel/plugin.ts';
+import { deny, revise } from '../../kernel/verdict.ts';
+
+export const SENSITIVE = ['secret', 'email', 'card', 'iban', 'ssn'] as const;
+export type Sensitive = (typeof SENSITIVE)[number];
+
+/** A place in a text that holds something sensitive. `to` is after its last character. */
+export interface Finding {
+  readonly kind: Sensitive;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Finds what is sensitive in a text; the places may overlap. Rejects `package_missing`. */
+export type Detect = (text: string, kinds: readonly Sensitive[]) => Promise<readonly Finding[]>;
+
+const config = z.strictObject({
+  find: key(
+    z.array(z.enum(SENSITIVE)).min(1),
+    '`secret`: keys, tokens and passwords of known services. `card`, `iban`: with a right check digit. `ssn`: of the United States.',
+    { otherwise: 'secret, card, iban, ssn' },
+  ),
+  action: key(z.enum(['redact', 'block']), '`redact`: each is replaced by a mark. `block`: the whole is refused.', {
+    default: 'redact',
+  }),
+  on: key(z.array(z.enum(['output', 'results'])).min(1), 'What is looked at.', { otherwise: 'both' }),
+});
+
+/**
+ * Looks for secrets and personal data in what a model says and in what tools return, before it is stored, shown or streamed.
+ * So the log has what was redacted as it was redacted, and the original is nowhere.
+ */
+export function contentSafety(detect: Detect): Plugin<z.infer<typeof config>> {
+  return definePlugin({
+    id: 'gate.content_safety',
+    about: 'Finds secrets and personal data in what models say and tools return, and redacts or refuses it.',
+    config,
+    example: { find: ['secret', 'card', 'email'], action: 'redact' },
+    async prepare({ find = USUAL }) {
+      await detect('', find);
+    },
+    setup(host, { find = USUAL, action = 'redact', on = ['output', 'results'] }) {
+      const redact = async (text: string, into: Set<Sensitive>): Promise<string> => {
+        if (text.trim() === '') return text;
+        return redacted(text, await detect(text, find), into);
+      };
+      const redactAll = (texts: readonly string[], into: Set<Sensitive>): Promise<string[]> =>
+        Promise.all(texts.map((text) => redact(text, into)));
+
+      if (on.includes('output'))
+        host.before('before:llm.response', async (said) => {
+          const found = new Set<Sensitive>();
+          const texts = await redactAll(said.texts, found);
+          if (found.size === 0) return undefined;
+          const what = `what the model said has ${listed(found)}`;
+          return action === 'block' ? deny(what, 'content_safety') : revise({ ...said, texts }, `${what}: redacted`);
+        });
+      if (on.includes('results'))
+        host.before('before:tool.result', async (question) => {
+          const found = new Set<Sensitive>();
+          const observation = await inObservation(question.observation, (text) => redact(text, found));
+          if (found.size === 0) return undefined;
+          const what = `the result of ${question.tool.name} has ${listed(found)}`;
+          return action === 'block'
+            ? deny(what, 'content_safety')
+            : revise({ ...question, observation }, `${what}: redacted`);
+        });
+    },
+  });
+}
+
+const USUAL: readonly Sensitive[] = ['secret', 'card', 'iban', 'ssn'];
+
+const NAMES: Readonly<Record<Sensitive, string>> = {
+  secret: 'a secret',
+  email: 'an e-mail address',
+  card: 'a card number',
+  iban: 'a bank account number',
+  ssn: 'a social security number',
+};
+
+function listed(found: ReadonlySet<Sensitive>): string {
+  return [...found]
+    .sort()
+    .map((kind) => NAMES[kind])
+    .join(' and ');
+}
+
+/** The text with a mark in the place of everything that was found. What overlaps is one place. */
+export function redacted(text: string, findings: readonly Finding[], into: Set<Sensitive>): string {
+  let out = '';
+  let done = 0;
+  for (const { kind, from, to } of [...findings].sort((left, right) => left.from - right.from || right.to - left.to)) {
+    into.add(kind);
+    if (to <= done) continue;
+    if (from >= done) out += `${text.slice(done, from)}[redacted: ${kind}]`;
+    done = to;
+  }
+  return out + text.slice(done);
+}
+
+type Redact = (text: string) => Promise<string>;
+
+/** Every text of a result, names of fields too. What was cut off is not looked at, so it is not to be had any more. */
+async function inObservation(observation: Observation, redact: Redact): Promise<Observation> {
+  const { value, content, error, ref: _, ...rest } = observation;
+  return {
+    ...rest,
+    ...(value !== undefined && { value: await inJson(value, redact) }),
+    ...(content !== undefined && { content: await Promise.all(content.map((part) => inPart(part, redact))) }),
+    ...(error !== undefined && { error: { code: error.code, message: await redact(error.message) } }),
+  };
+}
+
+async function inPart(part: Part, redact: Redact): Promise<Part> {
+  return part.type === 'text' ? { ...part, text: await redact(part.text) } : part;
+}
+
+async function inJson(value: Json, redact: Redact): Promise<Json> {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value === 'number') {
+    const text = String(value);
+    const clean = await redact(text);
+    return clean === text ? value : clean;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return Promise.all(value.map((one: Json) => inJson(one, redact)));
+  const entries = await Promise.all(
+    Object.entries(value).map(async ([name, one]) => [await redact(name), await inJson(one, redact)] as const),
+  );
+  return Object.fromEntries(entries);
+}
