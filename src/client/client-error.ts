@@ -10,6 +10,8 @@ export interface ClientErrorDetail {
   readonly retryAfter?: number | undefined;
   /** The part of the body or query that is wrong. */
   readonly field?: string | undefined;
+  /** More of it, by code: the price of a change, all that is wrong with a bundle. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
 
@@ -29,6 +31,7 @@ export class ClientError extends Error {
   readonly retryable: boolean;
   readonly retryAfter: number | undefined;
   readonly field: string | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: string, message: string, detail: ClientErrorDetail = {}) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
@@ -38,5 +41,6 @@ export class ClientError extends Error {
     this.retryable = detail.retryable ?? false;
     this.retryAfter = detail.retryAfter;
     this.field = detail.field;
+    this.details = detail.details;
   }
 }

@@ -1,11 +1,22 @@
 import { randomIds } from '../base/ids.ts';
 
-import { baseAddress, checkKey, segment } from './address.ts';
+import { baseAddress, checkKey, segment, type Query } from './address.ts';
 import { ClientError } from './client-error.ts';
+import { openFrames } from './frames.ts';
 import { createRun, RUNS, type ChangeOptions, type Run } from './run.ts';
 import { asListed, asPage, asSnapshot } from './shapes.ts';
 import { createTransport, type Fetch } from './transport.ts';
-import type { Allowance, Attachment, Page, Prompt, RunLimits, RunList, Snapshot, UsageRow } from './types.ts';
+import type {
+  Allowance,
+  Attachment,
+  Page,
+  Prompt,
+  RunLimits,
+  RunList,
+  Snapshot,
+  UsageRow,
+  StreamFrame,
+} from './types.ts';
 
 export interface ClientOptions {
   /** Where the server is, such as `https://treadle.example`. Plain HTTP is taken for this machine only. */
@@ -77,12 +88,41 @@ export interface UsageRange {
   readonly model?: string;
 }
 
+/** A call of a route that has no method of its own. */
+export interface RouteCall extends ChangeOptions {
+  /** `GET` when absent. */
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly query?: Query;
+  readonly body?: unknown;
+  /** In a browser: it is sent also when the page goes away meanwhile. */
+  readonly keepalive?: boolean | undefined;
+}
+
+export interface FrameQuery {
+  /** Goes on after it; from the beginning when absent. */
+  readonly cursor?: string | undefined;
+  readonly deltas?: boolean | undefined;
+  /** `removed` stays for the next turn. */
+  readonly until?: 'ended' | 'removed' | undefined;
+}
+
 export interface Client {
   /** Starts a run. Nothing waits: it goes on whether or not anybody reads. */
   create(run: NewRun, options?: ChangeOptions & ReadOptions): Promise<Run>;
   /** A run that exists: to read it, answer it, steer it. Nothing is asked of the server yet. */
   run(id: string, options?: ReadOptions): Run;
   snapshot(id: string, options?: Pick<ChangeOptions, 'signal'>): Promise<Snapshot>;
+  /**
+   * The frames of a run as the server sends them: for whoever keeps a fold of its own, as the page does. Resolves when the
+   * stream is open. When it ends, is cut or falls silent, begin again at the last cursor. `run` does all of that by itself.
+   */
+  frames(
+    id: string,
+    query?: FrameQuery,
+    options?: Pick<ChangeOptions, 'signal'>,
+  ): Promise<AsyncGenerator<StreamFrame, void>>;
+  /** Any route, by its path after `/api/v1`, tried again and refused like all others. A change has a key only if one is given. */
+  request(path: string, call?: RouteCall): Promise<unknown>;
   /** One page of a run's entries: `run` reads them all, and those to come. */
   page(id: string, query?: PageQuery): Promise<Page>;
   /** Newest first. */
@@ -156,6 +196,9 @@ export function createClient(options: ClientOptions): Client {
       return handle(id, given);
     },
     snapshot,
+    frames: (id, query = {}, { signal } = {}) =>
+      openFrames(transport, `${RUNS}/${segment(id)}/stream`, { ...query }, signal),
+    request: (path, { method = 'GET', ...rest } = {}) => transport.send({ method, path: `/api/v1${path}`, ...rest }),
     async page(id, query = {}) {
       const path = `${RUNS}/${segment(id)}/events`;
       return asPage(await transport.send({ method: 'GET', path, query: { ...query } }));

@@ -1,6 +1,6 @@
 import { ClientError } from './client-error.ts';
 import type { RunEvent } from './events.ts';
-import { readFrames, type FrameReader } from './frames.ts';
+import { IDLE_MS, readFrames, type FrameReader } from './frames.ts';
 import { asPage, asSnapshot } from './shapes.ts';
 import type { Transport } from './transport.ts';
 import type { Page, RunEntry, RunRequest, StreamFrame } from './types.ts';
@@ -31,8 +31,6 @@ export interface Feed {
 
 const PAGE = 100;
 const POLL_GROWTH = 1.5;
-/** The server sends a comment every ten seconds. */
-const IDLE_MS = 30_000;
 
 export function createFeed(options: FeedOptions): Feed {
   const { transport, path, deltas, firstPollMs, longestPollMs, giveUpMs } = options;

@@ -3,6 +3,8 @@ import { isObject, tryParseJson } from '../base/json.ts';
 import { ClientError } from './client-error.ts';
 import { bytesOf, REPLY_BYTES_MAX } from './reply.ts';
 import { asEntry } from './shapes.ts';
+import type { Query } from './address.ts';
+import type { Transport } from './transport.ts';
 import type { StreamFrame } from './types.ts';
 
 export interface FrameReader {
@@ -11,6 +13,33 @@ export interface FrameReader {
   /** Whether the server has sent anything at all: some proxies hold streams back until they end. */
   heard(): boolean;
   close(): void;
+}
+
+/** The server sends a comment every ten seconds: a stream that is silent for so long is dead. Milliseconds. */
+export const IDLE_MS = 30_000;
+
+/** Opens a stream, and hands out its frames until it ends, is cut or falls silent. */
+export async function openFrames(
+  { open }: Pick<Transport, 'open'>,
+  path: string,
+  query: Query,
+  signal: AbortSignal | undefined,
+): Promise<AsyncGenerator<StreamFrame, void>> {
+  const abort = new AbortController();
+  const both = signal === undefined ? abort.signal : AbortSignal.any([signal, abort.signal]);
+  const response = await open(path, query, both);
+  const reader = readFrames(response, () => abort.abort());
+  return (async function* () {
+    try {
+      for (;;) {
+        const frame = await reader.next(IDLE_MS);
+        if (frame === undefined || frame === 'quiet') return;
+        yield frame;
+      }
+    } finally {
+      reader.close();
+    }
+  })();
 }
 
 const TYPES: ReadonlySet<unknown> = new Set<StreamFrame['type']>([

@@ -3,9 +3,11 @@ export {
   createClient,
   type Client,
   type ClientOptions,
+  type FrameQuery,
   type NewRun,
   type PageQuery,
   type ReadOptions,
+  type RouteCall,
   type RunQuery,
   type UsageRange,
 } from './client.ts';

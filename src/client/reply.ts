@@ -37,6 +37,7 @@ export async function readRefusal(response: Response): Promise<ClientError> {
       retryable: typeof error['retryable'] === 'boolean' ? error['retryable'] : status === 429 || status >= 500,
       retryAfter: typeof after === 'number' ? after : undefined,
       field: wordOf(error['field']),
+      details: isObject(error['details']) ? error['details'] : undefined,
     },
   );
 }

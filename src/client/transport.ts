@@ -25,8 +25,10 @@ export interface Call {
   readonly query?: Query;
   readonly body?: unknown;
   /** Of a change: one key for one logical call, however often it is sent. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** In a browser: it is sent also when the page goes away meanwhile. */
+  readonly keepalive?: boolean | undefined;
 }
 
 export interface Transport {
@@ -62,6 +64,7 @@ export function createTransport(options: TransportOptions): Transport {
         redirect: 'manual',
         signal,
         ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+        ...(call.keepalive === true && { keepalive: true }),
       });
       // 0 is a redirect that a browser hides.
       const { status } = response;
@@ -147,8 +150,8 @@ function pauseBefore(attempt: number, { retryAfter }: ClientError, fraction: num
 
 function keyed(error: ClientError, idempotencyKey: string | undefined): ClientError {
   if (idempotencyKey === undefined) return error;
-  const { code, message, status, retryable, retryAfter, field, cause } = error;
-  return new ClientError(code, message, { status, retryable, retryAfter, field, cause, idempotencyKey });
+  const { code, message, status, retryable, retryAfter, field, details, cause } = error;
+  return new ClientError(code, message, { status, retryable, retryAfter, field, details, cause, idempotencyKey });
 }
 
 function messageOf(cause: unknown): string | undefined {

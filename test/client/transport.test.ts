@@ -57,8 +57,8 @@ for (const id of ['', '.', '..']) {
   });
 }
 
-test('a refusal keeps its status, code and field', async (t) => {
-  const body = { error: { code: 'insufficient_scope', message: 'No.', field: 'key' } };
+test('a refusal keeps its status, code, field and details', async (t) => {
+  const body = { error: { code: 'insufficient_scope', message: 'No.', field: 'key', details: { why: 'not yours' } } };
   const server = await serveScript(t, [{ status: 403, body }]);
   await assert.rejects(server.client().snapshot('run_1'), {
     name: 'ClientError',
@@ -66,6 +66,7 @@ test('a refusal keeps its status, code and field', async (t) => {
     code: 'insufficient_scope',
     message: 'No.',
     field: 'key',
+    details: { why: 'not yours' },
   });
   assert.equal(server.received.length, 1);
 });
@@ -198,4 +199,33 @@ test('a query leaves out what was not asked for', async (t) => {
   const server = await serveScript(t, [{ body: { runs: [], hasMore: false } }, aPage([])]);
   await server.client().list({ q: 'a&b', limit: 5, agent: undefined });
   assert.equal(server.received[0]?.url, '/api/v1/runs?q=a%26b&limit=5');
+});
+
+test('a route without a method of its own is called like all others', async (t) => {
+  const server = await serveScript(t, [{ status: 503, headers: now }, { body: { title: 'x' } }]);
+  const call = { method: 'PATCH', query: { dry: true }, body: { title: 'x' }, idempotencyKey: 'k1' } as const;
+  assert.deepEqual(await server.client().request('/runs/run_1', call), { title: 'x' });
+  assert.deepEqual(
+    server.received.map(({ method, url, headers }) => [method, url, headers['idempotency-key']]),
+    Array(2).fill(['PATCH', '/api/v1/runs/run_1?dry=true', 'k1']),
+  );
+});
+
+test('the frames of a stream are handed out as they came, until it ends or is cut', async (t) => {
+  const gap = `event: gap\ndata: {"dropped":2}\n\n`;
+  const server = await serveScript(t, [
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`: still here\n\n${gap}event: newer\ndata: {}\n\n${gap}`, () =>
+        setTimeout(() => response.destroy(), 50),
+      );
+    },
+    refusal(404, 'not_found'),
+  ]);
+  const client = server.client();
+  const frames: unknown[] = [];
+  for await (const frame of await client.frames('run_1', { cursor: 'c1', until: 'removed' })) frames.push(frame);
+  assert.deepEqual(frames, Array(2).fill({ type: 'gap', dropped: 2 }));
+  assert.equal(server.received[0]?.url, '/api/v1/runs/run_1/stream?cursor=c1&until=removed');
+  await assert.rejects(client.frames('run_1'), { code: 'not_found' });
 });

@@ -27,6 +27,7 @@ export function Composer({ id, isWorking, placeholder, onSend, onStop, menu, dis
   const [text, setText] = useDraft(id);
   const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
   const [problem, setProblem] = useState<string>();
+  const [isSending, setSending] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -39,11 +40,16 @@ export function Composer({ id, isWorking, placeholder, onSend, onStop, menu, dis
     setText('');
     setAttachments([]);
     setProblem(undefined);
-    onSend(message, mode).catch((error: unknown) => {
-      setText(message.text);
-      setAttachments(message.attachments ?? []);
-      setProblem(error instanceof Error ? error.message : 'This was not sent.');
-    });
+    setSending(true);
+    onSend(message, mode)
+      .catch((error: unknown) => {
+        setText(message.text);
+        setAttachments(message.attachments ?? []);
+        setProblem(error instanceof Error ? error.message : 'This was not sent.');
+      })
+      .finally(() => {
+        setSending(false);
+      });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -132,7 +138,7 @@ export function Composer({ id, isWorking, placeholder, onSend, onStop, menu, dis
           <Paperclip size={17} />
         </IconButton>
         <span className="composer-hint" aria-live="polite">
-          {isWorking && !isEmpty ? 'Enter: read after this step · Ctrl+Enter: interrupt' : ''}
+          {isSending ? 'Sending…' : isWorking && !isEmpty ? 'Enter: read after this step · Ctrl+Enter: interrupt' : ''}
         </span>
         {isWorking && isEmpty && onStop !== undefined ? (
           <IconButton label="Stop" look="solid" className="send" onClick={onStop}>

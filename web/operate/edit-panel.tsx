@@ -73,10 +73,8 @@ export function Mistakes({ error }: { readonly error: Error }) {
   );
 }
 
-function problemsOf({ code, detail }: ApiError): readonly string[] {
-  const details: unknown = detail['details'];
-  if (code !== 'bundle_invalid' || typeof details !== 'object' || details === null) return [];
-  const problems: unknown = Reflect.get(details, 'problems');
+function problemsOf({ code, details }: ApiError): readonly string[] {
+  const problems = code === 'bundle_invalid' ? details?.['problems'] : undefined;
   return Array.isArray(problems) ? problems.filter((one) => typeof one === 'string') : [];
 }
 

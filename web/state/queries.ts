@@ -1,6 +1,5 @@
 import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { api } from '../api/calls.ts';
-import { ApiError } from '../api/http.ts';
 
 /** Lists are asked for anew while somebody looks at them. Milliseconds. */
 const REFRESH_MS = 4_000;
@@ -9,7 +8,8 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      retry: (count, error) => count < 3 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+      // The client has tried again already.
+      retry: false,
     },
   },
 });

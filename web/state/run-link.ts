@@ -1,6 +1,5 @@
 import type { Frame } from '../api/types.ts';
-import { ApiError } from '../api/http.ts';
-import { stream } from '../api/stream.ts';
+import { ApiError, client } from '../api/http.ts';
 import { emptyRun, heard, type LiveRun } from './live-run.ts';
 
 /** How this tab stands with the server. */
@@ -79,18 +78,14 @@ export class RunLink {
     let wait = FIRST_WAIT_MS;
     while (!signal.aborted) {
       try {
-        await stream(this.#id, {
-          cursor: this.#view.run.cursor,
-          signal,
-          onOpen: () => {
-            wait = FIRST_WAIT_MS;
-            this.#set({ link: { state: 'live' } });
-          },
-          onFrame: (frame) => {
-            this.#queue.push(frame);
-            if (this.#painting === 0) this.#painting = requestAnimationFrame(() => this.#takeIn());
-          },
-        });
+        const query = { cursor: this.#view.run.cursor, deltas: true, until: 'removed' } as const;
+        const frames = await client().frames(this.#id, query, { signal });
+        wait = FIRST_WAIT_MS;
+        this.#set({ link: { state: 'live' } });
+        for await (const frame of frames) {
+          this.#queue.push(frame);
+          if (this.#painting === 0) this.#painting = requestAnimationFrame(() => this.#takeIn());
+        }
       } catch (error) {
         if (isOver(signal)) return;
         if (error instanceof ApiError && [400, 401, 403, 404].includes(error.status)) {
