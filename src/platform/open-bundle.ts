@@ -122,19 +122,19 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     await plugin.prepare?.(plugin.config.parse(config ?? {}));
     installed.push(install(plugin, config, { bus, clock, logger, telemetry, spending, modelsOf, priority }));
   }
+  const metered =
+    measures.metering === undefined
+      ? undefined
+      : installMetering({
+          ...measures.metering,
+          ceilings: ceilingsOf(bundle.plugins),
+          bus,
+          bundle: bundle.bundle,
+          clock,
+          logger,
+        });
   const endMeasures = [
-    ...(measures.metering === undefined
-      ? []
-      : [
-          installMetering({
-            ...measures.metering,
-            ceilings: ceilingsOf(bundle.plugins),
-            bus,
-            bundle: bundle.bundle,
-            clock,
-            logger,
-          }),
-        ]),
+    ...(metered === undefined ? [] : [() => metered.end()]),
     ...(measures.figures === undefined ? [] : [measures.figures.attach(bus)]),
   ];
   const ports: LoopPorts = {
@@ -157,7 +157,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     },
     reload: () => reload.now(),
     edited: (text) => editedBundle({ text, running: reload.current.bundle, environment, load }),
-    manifests: installed.map((one) => one.manifest),
+    manifests: [...installed.map((one) => one.manifest), ...(metered === undefined ? [] : [metered.manifest])],
     model: chosen,
     bus,
     ports,

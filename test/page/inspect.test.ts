@@ -69,6 +69,7 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     const { page } = await visit(t, served, inspect(await served.surveyed(), 'verdicts'));
     const row = (text: string) => page.getByRole('row').filter({ hasText: text });
     await row('gate.tool_approval').getByText('priority 50').waitFor();
+    await row('gate.budget').first().getByText('priority 1000').waitFor();
     assert.match((await row('gate.tool_approval').textContent()) ?? '', /log_book.*hold/);
     assert.match((await row('allow').filter({ hasText: 'local' }).textContent()) ?? '', /log_book/);
   });

@@ -3,8 +3,9 @@ import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { operate } from '../api/operate.ts';
 import type { WireEntry } from '../api/types.ts';
-import { duration, now } from '../clock.ts';
+import { duration } from '../clock.ts';
 import { dataOf, turnsOf, type Turn } from '../state/entries.ts';
+import { useTick } from '../state/use-tick.ts';
 import { Notice } from '../ui/notice.tsx';
 import { percent } from '../ui/amounts.ts';
 import { scaleOf, spansOf, ticksOf, timeByKind, type Scale, type Span, type SpanKind } from './waterfall-model.ts';
@@ -23,6 +24,7 @@ const ALL = Object.keys(KINDS) as SpanKind[];
 export function Waterfall({ entries }: { readonly entries: readonly WireEntry[] }) {
   const turns = useMemo(() => turnsOf(entries).filter((one) => one.number !== undefined), [entries]);
   const spans = useMemo(() => turns.flatMap((turn) => spansOf(turn.work)), [turns]);
+  const at = useTick(turns.at(-1)?.end === undefined);
   if (spans.length === 0)
     return (
       <Notice title="Nothing took any time yet">
@@ -31,17 +33,17 @@ export function Waterfall({ entries }: { readonly entries: readonly WireEntry[] 
     );
   return (
     <div className="waterfall">
-      <Shares spans={spans} />
+      <Shares spans={spans} at={at} />
       {turns.map((turn) => (
-        <TurnFall key={turn.number} turn={turn} />
+        <TurnFall key={turn.number} turn={turn} at={at} />
       ))}
     </div>
   );
 }
 
 /** Where the time went, all turns together: the legend of the drawings below. */
-function Shares({ spans }: { readonly spans: readonly Span[] }) {
-  const times = timeByKind(spans, now());
+function Shares({ spans, at }: { readonly spans: readonly Span[]; readonly at: number }) {
+  const times = timeByKind(spans, at);
   const kinds = ALL.filter((kind) => times[kind] > 0);
   const work = kinds.filter((kind) => kind !== 'wait');
   const whole = work.reduce((sum, kind) => sum + times[kind], 0);
@@ -69,11 +71,12 @@ function Shares({ spans }: { readonly spans: readonly Span[] }) {
   );
 }
 
-function TurnFall({ turn }: { readonly turn: Turn }) {
+function TurnFall({ turn, at }: { readonly turn: Turn; readonly at: number }) {
   const spans = useMemo(() => spansOf(turn.work), [turn]);
   const end = turn.end === undefined ? undefined : dataOf(turn.end, 'end');
   const from = Math.min(...spans.map((one) => one.from));
-  const to = turn.end === undefined ? now() : new Date(turn.end.at).getTime();
+  const to =
+    turn.end === undefined ? Math.max(at, ...spans.map((one) => one.to ?? one.from)) : new Date(turn.end.at).getTime();
   const scale = useMemo(() => scaleOf(spans, from, Math.max(to, from)), [spans, from, to]);
   const ticks = useMemo(() => ticksOf(scale, from, to), [scale, from, to]);
   const said = turn.said[0]?.text ?? '';
@@ -85,7 +88,7 @@ function TurnFall({ turn }: { readonly turn: Turn }) {
           <small>{turn.number}</small> {said === '' ? 'Without words' : said}
         </h3>
         <span>
-          {end === undefined ? 'in work' : end.status.replaceAll('_', ' ')} · {duration(scale.busyMs)} of work in{' '}
+          {end === undefined ? 'not over' : end.status.replaceAll('_', ' ')} · {duration(scale.busyMs)} of work in{' '}
           {duration(to - from)}
         </span>
       </header>

@@ -4,7 +4,7 @@ import { ago } from '../clock.ts';
 import { useAccounts } from '../state/accounts.ts';
 import { useAgents } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
-import { Notice } from '../ui/notice.tsx';
+import { Failure, Notice } from '../ui/notice.tsx';
 import { OperatePage } from './operate-page.tsx';
 import { ACCESS } from './sub-nav.tsx';
 
@@ -22,7 +22,7 @@ const STATES = {
 
 /** The person's accounts elsewhere: which tools need them, and how they stand. */
 export function Accounts() {
-  const { accounts, signIn, problem, isPending, connect, disconnect } = useAccounts(true);
+  const { accounts, signIn, problem, isPending, error, connect, disconnect } = useAccounts(true);
   const needs = useNeeds();
   return (
     <OperatePage
@@ -35,8 +35,9 @@ export function Accounts() {
           {problem}
         </p>
       )}
+      {error === null ? null : <Failure error={error} />}
       {isPending ? <p className="loading">Loading…</p> : null}
-      {!isPending && problem === undefined && accounts.length === 0 ? (
+      {!isPending && error === null && accounts.length === 0 ? (
         <Notice title="No account can be connected">
           <p>The bundles that are served declare none under “accounts”.</p>
         </Notice>

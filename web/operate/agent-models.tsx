@@ -31,10 +31,12 @@ export function AgentModels({ roles }: { readonly roles: AgentDetails['roles'] }
           {roles.flatMap(({ role, decides, models }) =>
             models.map(({ provider, model, rates, basis }, index) => (
               <tr key={`${role} ${provider} ${model}`}>
-                <th scope="row">
-                  {index === 0 ? role : ''}
-                  {index === 0 && decides ? <small className="cell-more">decides</small> : null}
-                </th>
+                {index > 0 ? null : (
+                  <th scope="rowgroup" rowSpan={models.length}>
+                    {role}
+                    {decides ? <small className="cell-more">decides</small> : null}
+                  </th>
+                )}
                 <td>
                   {model}
                   <small className="cell-more">

@@ -17,6 +17,7 @@ import { SPENDING } from './sub-nav.tsx';
 import { UsageFilters } from './usage-filters.tsx';
 import { costOf, periodsOf, spendersOf, stackedOf, tokensOver, type Measure, type Spender } from './usage-model.ts';
 import { StackedBars } from './stacked-bars.tsx';
+import { useCaller } from './use-caller.ts';
 import { useFilters, type Split } from './use-filters.ts';
 
 const NAMES: Readonly<Record<UsageKey, string>> = { user: 'User', agent: 'Agent', model: 'Model', day: 'Day' };
@@ -44,10 +45,17 @@ export function Usage() {
     placeholderData: (before) => before,
   });
   const rows = usage.data ?? [];
+  const caller = useCaller().data;
+  const whose =
+    caller === undefined
+      ? ''
+      : caller.scopes.includes('admin')
+        ? ` Of everybody in the tenant ${caller.tenant}.`
+        : ' Yours.';
   return (
     <OperatePage
       title="Usage"
-      about="Tokens and money of every model call. What is not known is not counted as free."
+      about={`Tokens and money of every model call; what is not known is not counted as free.${whose}`}
       pages={SPENDING}
       isWide
     >

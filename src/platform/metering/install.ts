@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DeclaredPrices } from '../../domain/price.ts';
 import type { Bus } from '../../kernel/bus.ts';
-import { install } from '../../kernel/plugin.ts';
+import { install, type Manifest } from '../../kernel/plugin.ts';
 import type { Logger } from '../../kernel/ports.ts';
 import type { Ceiling } from '../../plugins/gates/token-budget.ts';
 import { budgetGate } from './budget-gate.ts';
@@ -28,7 +28,14 @@ export interface InstallMeteringOptions extends Metering {
   readonly logger: Logger;
 }
 
-/** Counts what the agents of a bundle spend, and holds them to their budgets. The returned function ends both. */
+export interface InstalledMetering {
+  /** Of the gate that holds agents to their budgets. */
+  readonly manifest: Manifest;
+  /** Counts no more, and holds nobody any more. */
+  end(): void;
+}
+
+/** Counts what the agents of a bundle spend, and holds them to their budgets. */
 export function installMetering({
   meter,
   budgets,
@@ -38,13 +45,16 @@ export function installMetering({
   bundle,
   clock,
   logger,
-}: InstallMeteringOptions): () => void {
+}: InstallMeteringOptions): InstalledMetering {
   const prices = pricesOf(bundle);
   const detach = meter.attach(bus, prices);
   const limits = createLimitsReader(meter.tree, meter.log);
   const gate = install(budgetGate({ meter, prices, limits, budgets, ceilings, owner }), {}, { bus, clock, logger });
-  return () => {
-    gate.uninstall();
-    detach();
+  return {
+    manifest: gate.manifest,
+    end() {
+      gate.uninstall();
+      detach();
+    },
   };
 }
