@@ -5,7 +5,7 @@ import { canonicalJson, toJson, type Json } from '../base/json.ts';
 import type { FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
 import type { EndStatus, StopKind } from './status.ts';
-import type { Effect, Observation } from './tool.ts';
+import type { Effect, Observation, Outcome } from './tool.ts';
 import type { Usage } from './usage.ts';
 
 /** What surrounds every entry. An entry that changes keeps its id and its position. */
@@ -61,6 +61,16 @@ export interface ActionData {
   readonly requests: readonly Asked[];
   /** What it waits or has waited for outside of this conversation. */
   readonly waits?: Waited;
+  /** What it has asked for itself while it ran. */
+  readonly inner?: readonly InnerAction[];
+}
+
+/** An action that another one has asked for, as a program does that was given tools. */
+export interface InnerAction {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Json;
+  readonly outcome?: Outcome;
 }
 
 /** The work outside, or the child run, that an action waits for. */

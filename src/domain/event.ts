@@ -154,6 +154,8 @@ export const facts = {
     payload: invocation.extend({
       argumentHash: text,
       effect,
+      /** The action that asked for this one while it ran, as a program does that was given tools. */
+      parent: action.optional(),
       /** A gate or a person changed what the model asked for. */
       revisedBy: by.optional(),
       /** Milliseconds until it is given up, where a gate says so. */
@@ -163,7 +165,11 @@ export const facts = {
     }),
     about: 'an action is about to run: intent before effect',
   },
-  'tool.result': { v: 1, payload: observation.extend({ action }), about: 'the one observation of an action' },
+  'tool.result': {
+    v: 1,
+    payload: observation.extend({ action, parent: action.optional() }),
+    about: 'the one observation of an action',
+  },
   'hitl.requested': { v: 1, payload: held, about: 'a person is asked' },
   'hitl.responded': {
     v: 1,

@@ -105,7 +105,7 @@ export function begin(
   }));
 }
 
-export function observe(turn: Turn, { action, ...observation }: FactPayload<'tool.result'>): Turn {
+export function observe(turn: Turn, { action, parent: _, ...observation }: FactPayload<'tool.result'>): Turn {
   const state = turn.current?.actions.find((one) => one.action.id === action);
   if (state === undefined || state.observation !== undefined) return turn;
   const fault = isFault(observation);

@@ -33,7 +33,14 @@ export function begin(timeline: Timeline, fact: FactOf<'tool.invoke'>): Timeline
 }
 
 export function observe(timeline: Timeline, fact: FactOf<'tool.result'>): Timeline {
-  const { action, ...observation } = fact.payload;
+  const { action, parent, ...observation } = fact.payload;
+  if (parent !== undefined) {
+    const told = (data: ActionData): ActionData => ({
+      ...data,
+      inner: (data.inner ?? []).map((one) => (one.id === action ? { ...one, outcome: observation.outcome } : one)),
+    });
+    return inAction(timeline, fact, parent, told) ?? timeline;
+  }
   const observed = inAction(timeline, fact, action, (data) => {
     if (data.state === 'done') return data;
     return {

@@ -11,7 +11,7 @@ import type { ModelPart, ModelRequest } from '../domain/model.ts';
 import type { RunLimits } from '../domain/run.ts';
 import type { NoteBook } from './notes.ts';
 import type { RunStatus } from '../domain/status.ts';
-import type { ToolDefinition } from '../domain/tool.ts';
+import type { Observation, ToolDefinition } from '../domain/tool.ts';
 
 import type { GuardedFetch } from './fetch.ts';
 import type { RootedFiles } from './files.ts';
@@ -297,6 +297,12 @@ export interface ToolContext {
   readonly files?: RootedFiles | undefined;
   /** By name: what the bundle's entry of the tool hands it. Taken out of all that the tool returns, throws and reports. */
   readonly secrets: Readonly<Record<string, string>>;
+  /**
+   * Calls another tool of the agent, as an action under this one: it is validated, asked of the gates, and on record with
+   * its own intent and result. One that a person would have to be asked about is refused. Never rejects for what the
+   * tool does.
+   */
+  readonly call: (name: string, args: JsonObject) => Promise<Observation>;
   /** The user's account, of a tool that the bundle says needs it; absent for any other. Rejects where it is not connected. */
   readonly account?: (() => Promise<ConnectedAccount>) | undefined;
   /** The user's notes, of a tool that remembers; absent for any other, and where none are kept. */

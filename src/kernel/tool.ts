@@ -66,6 +66,8 @@ export interface BuiltinGroup {
   readonly needsNotes?: boolean | undefined;
   /** Adds a block to announce under a title, for agents that have a tool of it: the block looks for that itself. */
   readonly announces?: readonly [title: string, block: AnnounceBlock];
+  /** Called when a turn of a conversation has ended: what the tools still had at work for it ends, too. */
+  readonly onTurnEnd?: (conversationId: string) => void;
   /** Its tools work in a folder: an entry of a bundle that names none gives them the one where Treadle was started. */
   readonly needsFiles?: boolean;
   /** What an entry of a bundle may set, where it may set anything. */

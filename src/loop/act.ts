@@ -4,11 +4,12 @@ import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { ActionState } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
-import type { Judgement, Questions } from '../kernel/verdict.ts';
 import { openRequests, requestFor, type Turn } from '../domain/conversation.ts';
 import { observation, prepare, type Ready } from './prepare.ts';
 import { delegate } from './delegate.ts';
+import { innerCalls } from './inner.ts';
 import { runTool, type Ran } from './run-tool.ts';
+import { checked, heard } from './withheld.ts';
 import { fit } from './size.ts';
 import { answered, inTurn, isInterrupted, openTurn, tell, verdictDrafts, type Work } from './work.ts';
 
@@ -119,7 +120,7 @@ function entered(turn: Turn, { skill, loads = [] }: Extract<Ran, { type: 'observ
 
 function run(work: Work, ready: Ready): MaybePromise<Ran> {
   tell(work, 'io.status', { state: 'tool_running', detail: ready.tool.definition.name });
-  return runTool(work, ready);
+  return runTool(work, ready, innerCalls(work, ready));
 }
 
 /** What was handed in from outside is under the one size policy, too. */
@@ -172,24 +173,5 @@ function othersRun(turn: Turn, action: string): boolean {
     turn.current?.actions.some(
       (one) => one.begun !== undefined && one.observation === undefined && one.action.id !== action,
     ) ?? false
-  );
-}
-
-/** The observation that counts: the tool's, a gate's revision of it, or that it was withheld. */
-function heard(judged: Judgement<Questions['before:tool.result']>): Observation {
-  if (judged.outcome === 'allow') return judged.payload.observation;
-  const why = judged.denial?.reason ?? judged.holds[0]?.question ?? 'refused';
-  return observation('refused', judged.denial?.code ?? 'gate_denied', `The result was withheld: ${why}`);
-}
-
-/** A gate's revision is anything at all until it was looked at. The schema is loaded with the first one. */
-async function checked(revised: Observation, gate: string): Promise<Observation> {
-  const { observation: schema } = await import('../domain/tool.ts');
-  const found = schema.safeParse(revised);
-  if (found.success) return found.data;
-  return observation(
-    'refused',
-    'gate_invalid_revision',
-    `The result was withheld: ${gate} made something of it that is not an observation`,
   );
 }

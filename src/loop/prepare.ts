@@ -343,7 +343,7 @@ function deliveredBy(wait: Wait): Observation {
 }
 
 /** The tools of this request: what the turn has, less what a gate masked for this call. One set for showing and for running. */
-function allowedNames(turn: Turn): ReadonlySet<string> {
+export function allowedNames(turn: Turn): ReadonlySet<string> {
   const masked = turn.current?.attempts.at(-1)?.request.allowed;
   if (turn.current?.attempts.at(-1)?.request.purpose === 'wrap_up') return new Set();
   let names = namesOf.get(turn.agent.tools);

@@ -38,7 +38,7 @@ const GRACE_MS = 2_000;
  *
  * Answers without a promise when the tool does. A result that comes after the tool was given up is ignored.
  */
-export function runTool(work: Work, ready: Ready): MaybePromise<Ran> {
+export function runTool(work: Work, ready: Ready, call?: ToolContext['call']): MaybePromise<Ran> {
   const turn = openTurn(work);
   const { tool, state } = ready;
   const abort = new LazyAbort();
@@ -46,6 +46,7 @@ export function runTool(work: Work, ready: Ready): MaybePromise<Ran> {
   let over = false;
   const context = toolContext(work, state.action.id, {
     abort,
+    call,
     reply: ready.reply,
     progress(report) {
       if (over) return;

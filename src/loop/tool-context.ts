@@ -1,4 +1,5 @@
 import type { LazyAbort } from '../base/lazy-abort.ts';
+import type { Observation } from '../domain/tool.ts';
 import { FetchRefusal } from '../kernel/fetch.ts';
 import type { ToolContext } from '../kernel/ports.ts';
 import { openTurn, type Work } from './work.ts';
@@ -7,10 +8,11 @@ interface Hands {
   readonly abort: LazyAbort;
   readonly progress: ToolContext['progress'];
   readonly reply?: string | undefined;
+  readonly call?: ToolContext['call'] | undefined;
 }
 
 /** What a tool may touch of the loop. What its entry in the bundle grants besides is added by the platform. */
-export function toolContext(work: Work, action: string, { abort, progress, reply }: Hands): ToolContext {
+export function toolContext(work: Work, action: string, { abort, progress, reply, call = noCall }: Hands): ToolContext {
   return {
     conversationId: work.meta.id,
     userId: work.meta.userId,
@@ -27,6 +29,7 @@ export function toolContext(work: Work, action: string, { abort, progress, reply
     conversation: work.recorder.conversation,
     fetch: noFetch,
     secrets: NO_SECRETS,
+    call,
     reply,
   };
 }
@@ -36,4 +39,10 @@ const NO_SECRETS = Object.freeze({});
 /** What was handed no way out has none. */
 function noFetch(): Promise<never> {
   return Promise.reject(new FetchRefusal('this tool was not given the network'));
+}
+
+/** What was called by another tool calls none, and neither does what only looks. */
+function noCall(): Promise<Observation> {
+  const message = 'No tool can be called from here.';
+  return Promise.resolve({ outcome: 'refused', error: { code: 'not_allowed', message } });
 }

@@ -1,13 +1,20 @@
 import { calculate } from '../adapters/math/calculate.ts';
 import type { PageReader } from '../adapters/web/read-page.ts';
 import type { WebSearch } from '../adapters/web/search.ts';
+import type { CodeRunner } from '../kernel/code.ts';
+import type { FileSearch } from '../kernel/file-search.ts';
+import type { Shell } from '../kernel/shell.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
 import { askUserGroup } from '../plugins/tools/ask-user.ts';
+import { codeGroup } from '../plugins/tools/code/group.ts';
 import { contextGroup } from '../plugins/tools/context.ts';
 import { documentsGroup, type ReadDocument } from '../plugins/tools/documents.ts';
+import { filesGroup } from '../plugins/tools/files/group.ts';
+import type { Diff } from '../plugins/tools/files/write.ts';
 import { ioGroup } from '../plugins/tools/io.ts';
 import { mathGroup } from '../plugins/tools/math.ts';
 import { notesGroup } from '../plugins/tools/notes.ts';
+import { shellGroup } from '../plugins/tools/shell/group.ts';
 import { timeGroup } from '../plugins/tools/time.ts';
 import { todoGroup } from '../plugins/tools/todo.ts';
 import { webGroup } from '../plugins/tools/web.ts';
@@ -40,6 +47,21 @@ const web = webGroup({
   },
 });
 
+/** Loaded with the first look: most programs never look through files. */
+const search: FileSearch = {
+  find: async (...query) => (await import('../adapters/files/search.ts')).fileSearch.find(...query),
+  grep: async (...query) => (await import('../adapters/files/search.ts')).fileSearch.grep(...query),
+};
+const diff: Diff = async (...texts) => (await import('../adapters/files/unified-diff.ts')).unifiedDiff(...texts);
+
+const shell: Shell = {
+  parse: async (command) => (await import('../adapters/shell/shell.ts')).systemShell.parse(command),
+  sandbox: async () => (await import('../adapters/shell/shell.ts')).systemShell.sandbox(),
+  start: async (request) => (await import('../adapters/shell/shell.ts')).systemShell.start(request),
+};
+
+const runCode: CodeRunner = async (request) => (await import('../adapters/code/quickjs.ts')).runCode(request);
+
 const groups: readonly BuiltinGroup[] = [
   ioGroup,
   contextGroup,
@@ -50,6 +72,9 @@ const groups: readonly BuiltinGroup[] = [
   notesGroup,
   web,
   documents,
+  filesGroup(search, diff),
+  shellGroup(shell),
+  codeGroup(runCode),
 ];
 
 /** Tool groups that come with Treadle, by the name after `builtin/`. */

@@ -150,6 +150,9 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       left < right ? -1 : 1,
     ),
   };
+  const endListening = bus.on('agent.turn.end', ({ conversationId }) => {
+    for (const { onTurnEnd } of builtinGroups.values()) onTurnEnd?.(conversationId);
+  });
   const worker = createWorker(ports, { leaseMs: options.leaseMs });
   return {
     get loaded() {
@@ -167,6 +170,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       await worker.stop(drainMs);
       for (const one of installed) one.uninstall();
       for (const end of endMeasures) end();
+      endListening();
       await reload.close();
     },
   };

@@ -19,6 +19,7 @@ export function aContext(more: Partial<ToolContext> = {}): ToolContext {
     conversation: emptyConversation('c1', 'main'),
     fetch: () => Promise.reject(new Error('no network')),
     secrets: {},
+    call: () => Promise.reject(new Error('no tools')),
     ...more,
   };
 }
