@@ -159,6 +159,7 @@ async function pullFrom(
         progress: () => undefined,
         readBody: () => undefined,
         conversation,
+        call: () => Promise.reject(new Error('a reading of events calls no tools')),
         fetch: () => Promise.reject(new FetchRefusal('a reading of events was not given the network')),
         secrets: {},
         ...(needs === undefined || accounts === undefined

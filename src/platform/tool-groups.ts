@@ -104,8 +104,8 @@ async function moduleGroup(
   const at = [...path, 'module'];
   const place = declared.place(at);
   const group = module.startsWith(BUILTIN) ? builtins.get(module.slice(BUILTIN.length)) : undefined;
-  const handed = async (tools: readonly CompiledTool[]): Promise<readonly CompiledTool[] | undefined> => {
-    const reach = await reachOf(entry, path, { ...options, needsFiles: group?.needsFiles === true });
+  const handed = (tools: readonly CompiledTool[]): readonly CompiledTool[] | undefined => {
+    const reach = reachOf(entry, path, { ...options, needsFiles: group?.needsFiles === true });
     if (reach === undefined) return undefined;
     loading.reaches.push(reach);
     return withReach(tools, reach);
@@ -115,12 +115,12 @@ async function moduleGroup(
       const loaded = await loadToolModule(module, folder, place, declared.quoted(at, module));
       loading.digests[module] = loaded.digest;
       notConfigured(entry, path, options);
-      const tools = await handed(loaded.tools);
+      const tools = handed(loaded.tools);
       return tools && { locked: false, tools };
     }
     if (group !== undefined) {
       const specs = configured(group, entry, path, options);
-      const tools = await handed(compiledOf(group, specs));
+      const tools = handed(compiledOf(group, specs));
       return tools && { locked: group.locked, builtin: group.name, tools, absent: group.absent };
     }
   } catch (error) {

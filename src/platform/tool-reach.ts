@@ -3,6 +3,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { isPromise } from '../base/promise.ts';
 import { withoutSecrets } from '../base/secrets.ts';
+import { createRootedFiles } from '../adapters/files/rooted.ts';
 import type { GuardedFetcher } from '../adapters/net/guarded-fetch.ts';
 import type { Path } from '../assembly/resolve.ts';
 import type { ModuleTools } from '../domain/inventory.ts';
@@ -38,8 +39,8 @@ const MOST_REPLY_BYTES = 8 * 1024 * 1024;
 type Granting = Pick<ModuleTools, 'files' | 'fetch' | 'secrets'>;
 
 /** Opens what an entry grants its tools. What cannot be opened is added to `problems`; there is no reach then. */
-export async function reachOf(entry: Granting, at: Path, options: ReachOptions): Promise<Reach | undefined> {
-  const files = await filesOf(entry, at, options);
+export function reachOf(entry: Granting, at: Path, options: ReachOptions): Reach | undefined {
+  const files = filesOf(entry, at, options);
   if (files === 'missing') return undefined;
   const { allow_hosts: allowHosts, only_hosts: onlyHosts, max_bytes: mostBytes = MOST_REPLY_BYTES } = entry.fetch ?? {};
   let fetcher: Promise<GuardedFetcher> | undefined;
@@ -65,16 +66,15 @@ export async function reachOf(entry: Granting, at: Path, options: ReachOptions):
   };
 }
 
-async function filesOf(
+function filesOf(
   { files: given }: Granting,
   at: Path,
   { declared, folder, problems, needsFiles }: ReachOptions,
-): Promise<RootedFiles | undefined | 'missing'> {
+): RootedFiles | undefined | 'missing' {
   const wanted = given ?? (needsFiles ? {} : undefined);
   if (wanted === undefined) return undefined;
   const root = wanted.root === undefined ? process.cwd() : path.resolve(folder, wanted.root);
   if (isFolder(root)) {
-    const { createRootedFiles } = await import('../adapters/files/rooted.ts'); // most bundles name no folder
     const { read_only: readOnly, ignore, max_bytes: mostBytes } = wanted;
     return createRootedFiles({ root, readOnly, ignore, mostBytes });
   }

@@ -3,7 +3,7 @@ import type { CodeEnd, CodeRunner } from '../../kernel/code.ts';
 import type { CodeTask, FromCode, ToCode } from './words.ts';
 
 /** Memory of the thread beside that of the code. */
-const THREAD_MB = 64;
+const BESIDE_MB = 64;
 /** Milliseconds for the thread to begin and to say that the code took too long, before it is ended from outside. */
 const LEEWAY_MS = 5_000;
 
@@ -17,7 +17,7 @@ export const runCode: CodeRunner = ({ code, tools, call, log, now, memoryBytes, 
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const worker = new Worker(new URL(`./thread.${extension}`, import.meta.url), {
       workerData: task,
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MB, maxYoungGenerationSizeMb: 16 },
+      resourceLimits: { maxOldGenerationSizeMb: BESIDE_MB, maxYoungGenerationSizeMb: 16 },
       env: {},
       stdout: true,
       stderr: true,
