@@ -151,7 +151,8 @@ surfaces:
 - A tool that is declared so is handed the account: \`const { token } = await context.account()\`. No other tool is.
 - While the rights are unmet it is inactive, or, with \`claim_policy: ask\`, its first use asks the user to connect the account;
   the run goes on by itself once that is done. Rights that cannot be read are no rights.
-- Users connect accounts with \`POST /api/v1/accounts/{provider}/connect\`. Tokens are sealed at rest.
+- Users connect accounts with \`treadle accounts connect\` or \`POST /api/v1/accounts/{provider}/connect\`. Tokens are sealed at
+  rest.
 
 **Skills.** A skill is a folder with a \`SKILL.md\` in the Agent Skills format: \`name\` and \`description\` between two
 lines of \`---\`, then instructions. \`skills: { custom_root: skills }\` beside \`tools\` grants those in a folder of the bundle,

@@ -1,7 +1,8 @@
 import { systemClock } from '../base/clock.ts';
 import { entriesOf, emptyTimeline, project } from '../domain/timeline.ts';
-import type { ConversationRow } from '../kernel/ports.ts';
+import type { ConversationRow, ListQuery } from '../kernel/ports.ts';
 import type { Conversations } from '../platform/conversations.ts';
+import { rowKindOf } from '../platform/runs/state.ts';
 import { CHAT_COMMANDS } from './chat-commands.ts';
 import { findRun } from './open.ts';
 import { runTable } from './run-table.ts';
@@ -27,7 +28,9 @@ export function helpPage({ colors, columns }: Look): string[] {
 export async function runsPage(conversations: Conversations, { colors, columns }: Look): Promise<string[]> {
   const rows = await conversations.list({ limit: 10, top: true });
   if (rows.length === 0) return [colors.dim('  No runs yet.')];
-  return runTable(rows, { colors, columns: columns() - 2, now: systemClock.now() }).map((line) => `  ${line}`);
+  const below = { list: (query: ListQuery) => conversations.list(query) };
+  const told = await Promise.all(rows.map(async (row) => ({ ...row, statusKind: await rowKindOf(below, row) })));
+  return runTable(told, { colors, columns: columns() - 2, now: systemClock.now() }).map((line) => `  ${line}`);
 }
 
 export async function storyPage(conversations: Conversations, named: string, look: Look): Promise<string[]> {

@@ -9,6 +9,7 @@ import type { ResumeOptions } from './commands/resume.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
 import { exitCodeTable, type Outcome } from './exit-codes.ts';
+import { addAccounts } from './accounts-program.ts';
 import { addRuns } from './runs-program.ts';
 import { addServer } from './server-program.ts';
 
@@ -138,6 +139,7 @@ export function createProgram(context: Context, version: string, finish: Finish)
     });
 
   addRuns(program, context, finish);
+  addAccounts(program, context, finish);
   addServer(program, context, version, finish);
 
   add(program, 'check', 'say what is wrong with bundles, and what their agents have', [

@@ -169,7 +169,8 @@ function addAllowances(program: Command, context: Context, finish: (outcome: Out
   );
 }
 
-function withServer(command: Command): Command {
+/** The options of every command that speaks to a server. */
+export function withServer(command: Command): Command {
   return command
     .option('--json', 'print JSON')
     .option('--url <address>', 'the server (default: TREADLE_URL, else the one of the data folder)')

@@ -4,9 +4,11 @@ import { baseAddress, checkKey, segment, type Query } from './address.ts';
 import { ClientError } from './client-error.ts';
 import { openFrames } from './frames.ts';
 import { createRun, RUNS, type ChangeOptions, type Run } from './run.ts';
-import { asListed, asPage, asSnapshot } from './shapes.ts';
+import { asListed, asPage, asSignIn, asSnapshot } from './shapes.ts';
 import { createTransport, type Fetch } from './transport.ts';
 import type {
+  Account,
+  AccountSignIn,
   Allowance,
   Attachment,
   Page,
@@ -135,6 +137,11 @@ export interface Client {
   allowances(run?: string): Promise<readonly Allowance[]>;
   /** Takes one back. One that was allowed for a run alone is named with that run. */
   revokeAllowance(id: string, run?: string, options?: ChangeOptions): Promise<void>;
+  /** The accounts that you may connect for tools to use, and those that you have. */
+  accounts(): Promise<readonly Account[]>;
+  /** Begins to connect one: you go to `authorizationUrl`, and runs that asked for it go on once you are back. */
+  connectAccount(provider: string, claims?: readonly string[]): Promise<AccountSignIn>;
+  disconnectAccount(provider: string): Promise<void>;
   usage(by: 'user' | 'agent' | 'model' | 'day', range?: UsageRange): Promise<readonly UsageRow[]>;
 }
 
@@ -157,6 +164,7 @@ const READ_OPTIONS: ReadonlySet<string> = new Set<keyof ReadOptions>([
 const CREATE_OPTIONS: ReadonlySet<string> = new Set([...READ_OPTIONS, 'idempotencyKey', 'signal']);
 const FACTS = 500;
 const ALLOWANCES = '/api/v1/allowances';
+const ACCOUNTS = '/api/v1/accounts';
 
 /** A client of the run API: in a browser, in Node, or wherever else there is `fetch`. */
 export function createClient(options: ClientOptions): Client {
@@ -230,6 +238,18 @@ export function createClient(options: ClientOptions): Client {
     async revokeAllowance(id, run, { idempotencyKey = nextKey(), signal } = {}) {
       const path = `${ALLOWANCES}/${segment(id)}`;
       await transport.send({ method: 'DELETE', path, query: { run }, idempotencyKey, signal });
+    },
+    async accounts() {
+      const body = await transport.send({ method: 'GET', path: ACCOUNTS });
+      return asListed<{ readonly accounts: readonly Account[] }>(body, 'accounts').accounts;
+    },
+    async connectAccount(provider, claims) {
+      const path = `${ACCOUNTS}/${segment(provider)}/connect`;
+      return asSignIn(await transport.send({ method: 'POST', path, body: { claims }, idempotencyKey: nextKey() }));
+    },
+    async disconnectAccount(provider) {
+      const path = `${ACCOUNTS}/${segment(provider)}`;
+      await transport.send({ method: 'DELETE', path, idempotencyKey: nextKey() });
     },
     async usage(by, { from, to, per, user, agent, model } = {}) {
       const query = { by, from, to, per, user, agent, model };

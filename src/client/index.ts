@@ -15,6 +15,8 @@ export type { RunEvent } from './events.ts';
 export type { ChangeOptions, Run, RunDecision, SayOptions } from './run.ts';
 export type { Fetch } from './transport.ts';
 export type {
+  Account,
+  AccountSignIn,
   Allowance,
   AllowScope,
   Answered,

@@ -1,6 +1,6 @@
 import { isObject } from '../base/json.ts';
 import { ClientError } from './client-error.ts';
-import type { Answered, Page, Snapshot } from './types.ts';
+import type { AccountSignIn, Answered, Page, Snapshot } from './types.ts';
 
 // What comes from a server is checked for what is relied on, and no more: a newer server may say more than we know.
 
@@ -37,6 +37,12 @@ export function asAnswered(value: unknown): Answered {
   const answered = asObject(value, 'receipts');
   need(answered, 'receipts', { receipts: 'list', open: 'list', version: 'number' });
   return answered as unknown as Answered; // as above
+}
+
+export function asSignIn(value: unknown): AccountSignIn {
+  const begun = asObject(value, 'a sign-in');
+  need(begun, 'sign-in', { authorizationUrl: 'string', expiresAt: 'string' });
+  return begun as unknown as AccountSignIn; // as above
 }
 
 /** Something with one list in it. */

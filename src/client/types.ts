@@ -1,6 +1,8 @@
 // What a server says, by name. These are types only: nothing of the server is loaded.
 import type { z } from 'zod';
 import type {
+  account,
+  accountRoutes,
   part,
   prompt,
   runSummary,
@@ -16,6 +18,10 @@ import type {
   WireRunList,
 } from '../http/wire.ts';
 
+/** An account of yours elsewhere. */
+export type Account = Wire<typeof account>;
+/** Where you have to go to connect one, and until when. */
+export type AccountSignIn = Wire<typeof accountRoutes.connectAccount.reply>;
 /** How far a yes reaches. */
 export type AllowScope = 'once' | WireAllowance['scope'];
 export type Allowance = WireAllowance;

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { inside } from './inside.ts';
-import { workplace } from './treadle.ts';
+import { treadle, workplace } from './treadle.ts';
 
 const FAMILY = path.join(import.meta.dirname, 'fixtures/family.yaml');
 
@@ -29,6 +29,12 @@ test('a question from below is told with the run that asks, and answered by the 
     assert.match(shown.out, /The clerk: lines 1/);
     assert.equal((await inside(['list'], { cwd })).out.includes('.t1-1-1'), false);
   }
+});
+
+test('in a chat, too, a run whose run below asks is one to answer', async (t) => {
+  const cwd = workplace(t);
+  await inside(['run', FAMILY, `delegate write ${path.join(cwd, 'effects')}`], { cwd });
+  assert.match((await treadle(['chat', FAMILY], { cwd, input: '/runs\n' })).out, / to answer /);
 });
 
 test('with nobody to ask, a question from below is refused like any other', async (t) => {

@@ -20,10 +20,13 @@ const nothing = openSync(devNull, 'r');
  * Everything from its arguments to its exit code is the real thing. For tests that are not about the process: what it
  * reads from stdin, signals, and what is left when it is killed are tried with `treadle`.
  */
-export async function inside(args: readonly string[], { cwd, env }: Omit<RunOptions, 'input' | 'stdin'>): Promise<Ran> {
+export async function inside(
+  args: readonly string[],
+  { cwd, env, heard }: Omit<RunOptions, 'input' | 'stdin'> & { readonly heard?: (text: string) => void },
+): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];
-  const streams = { stdout: collecting(out), stderr: collecting(err), stdin: empty() };
+  const streams = { stdout: collecting(out), stderr: collecting(err, heard), stdin: empty() };
   const all = environment(env);
   const context = { environment: all, terminal: openTerminal(all, streams) };
   const outcome = await directory.run(cwd, () => runProgram(args, '0.0.0', context));
@@ -31,11 +34,12 @@ export async function inside(args: readonly string[], { cwd, env }: Omit<RunOpti
 }
 
 /** A pipe to somebody who reads everything. */
-function collecting(into: string[]): Streams['stdout'] {
+function collecting(into: string[], heard?: (text: string) => void): Streams['stdout'] {
   const stream = new Writable({
     decodeStrings: false,
     write(text: string | Buffer, _encoding, done) {
       into.push(text.toString());
+      heard?.(text.toString());
       done();
     },
   });
