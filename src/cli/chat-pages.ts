@@ -25,7 +25,10 @@ export function helpPage({ colors, columns }: Look): string[] {
 }
 
 /** The newest runs. */
-export async function runsPage(conversations: Conversations, { colors, columns }: Look): Promise<string[]> {
+export async function runsPage(
+  conversations: Pick<Conversations, 'list'>,
+  { colors, columns }: Look,
+): Promise<string[]> {
   const rows = await conversations.list({ limit: 10, top: true });
   if (rows.length === 0) return [colors.dim('  No runs yet.')];
   const below = { list: (query: ListQuery) => conversations.list(query) };

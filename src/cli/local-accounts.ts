@@ -130,7 +130,8 @@ async function openDoor(port: number): Promise<Door> {
             return 'The account is connected. You can close this window.';
           } catch (error) {
             // Somebody else's callback ends nothing: the one that was begun may still come.
-            if (!(error instanceof TreadleError && error.code === 'sign_in_invalid')) reject(error);
+            if (!(error instanceof TreadleError && error.code === 'sign_in_invalid'))
+              reject(error instanceof Error ? error : new Error(String(error)));
             throw error;
           } finally {
             setTimeout(() => server.close(), 100).unref();

@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import pc from 'picocolors';
+import { openSqliteLog } from '../../src/adapters/stores/sqlite.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { runsPage } from '../../src/cli/chat-pages.ts';
+import { LOG_FILE } from '../../src/platform/data-folder.ts';
 import { inside } from './inside.ts';
-import { treadle, workplace } from './treadle.ts';
+import { workplace } from './treadle.ts';
 
 const FAMILY = path.join(import.meta.dirname, 'fixtures/family.yaml');
 
@@ -34,7 +39,13 @@ test('a question from below is told with the run that asks, and answered by the 
 test('in a chat, too, a run whose run below asks is one to answer', async (t) => {
   const cwd = workplace(t);
   await inside(['run', FAMILY, `delegate write ${path.join(cwd, 'effects')}`], { cwd });
-  assert.match((await treadle(['chat', FAMILY], { cwd, input: '/runs\n' })).out, / to answer /);
+  const log = await openSqliteLog({ file: path.join(cwd, '.treadle', LOG_FILE), clock: systemClock });
+  t.after(() => log.close());
+  const lines = await runsPage(
+    { list: async (query) => log.list({ limit: 10, ...query }) },
+    { colors: pc.createColors(false), columns: () => 80 },
+  );
+  assert.match(lines.join('\n'), / to answer /);
 });
 
 test('with nobody to ask, a question from below is refused like any other', async (t) => {
