@@ -3,13 +3,11 @@ import { Tooltip } from '@base-ui/react/tooltip';
 import { Menu as MenuIcon } from 'lucide-react';
 import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import { Link, Route, Switch } from 'wouter';
-import { currentKey, onKeyChanged } from './api/key.ts';
-import { ApiError } from './api/http.ts';
+import { keyRefusal, onKeyChanged } from './api/key.ts';
 import { ChatPage } from './chat/chat-page.tsx';
 import { NewChat } from './chat/new-chat.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
 import { SignIn } from './shell/sign-in.tsx';
-import { useAgents } from './state/queries.ts';
 import { IconButton } from './ui/button.tsx';
 import { Notice } from './ui/notice.tsx';
 
@@ -25,9 +23,8 @@ const Usage = lazy(async () => ({ default: (await import('./operate/usage.tsx'))
 const Access = lazy(async () => ({ default: (await import('./operate/access.tsx')).Access }));
 
 export function App() {
-  useSyncExternalStore(onKeyChanged, currentKey);
-  const agents = useAgents();
-  if (agents.error instanceof ApiError && agents.error.status === 401) return <SignIn error={agents.error} />;
+  const refusal = useSyncExternalStore(onKeyChanged, keyRefusal);
+  if (refusal !== undefined) return <SignIn error={refusal} />;
   return (
     // The server's policy allows no style element that is not its own.
     <CSPProvider disableStyleElements>

@@ -1,5 +1,5 @@
 import { ClientError, createClient, type Client } from '../../src/client/index.ts';
-import { currentKey } from './key.ts';
+import { currentKey, refuseKey } from './key.ts';
 
 /** What the server refused, in its own words. Status 0: it was not reached. */
 export { ClientError as ApiError };
@@ -10,7 +10,7 @@ const PATIENCE_MS = 8_000;
 let made: { readonly key: string | undefined; readonly client: Client } | undefined;
 
 /** The client of this server, with the key of this tab. Throws `invalid_token` for what cannot be a key. */
-export function client(): Client {
+function client(): Client {
   const key = currentKey();
   if (made !== undefined && made.key === key) return made.client;
   try {
@@ -37,5 +37,22 @@ export interface RequestOptions {
 /** A route's reply. The server is ours, and its replies are typed by its own description. */
 export async function call<T>(path: string, { key, ...rest }: RequestOptions = {}): Promise<T> {
   const asked = key === undefined ? rest : { ...rest, idempotencyKey: key };
-  return (await client().request(path, asked)) as T; // see above
+  return noticed(async () => (await client().request(path, asked)) as T); // see above
+}
+
+/** The frames of a run, as the server sends them. */
+export function frames(...asked: Parameters<Client['frames']>): ReturnType<Client['frames']> {
+  return noticed(() => client().frames(...asked));
+}
+
+/** Whoever is not let in any more is asked to sign in, wherever they are; what they wrote is kept. */
+async function noticed<T>(work: () => Promise<T>): Promise<T> {
+  const key = currentKey();
+  try {
+    return await work();
+  } catch (error) {
+    // A refusal of the key before this one says nothing.
+    if (error instanceof ClientError && error.status === 401 && key === currentKey()) refuseKey(error);
+    throw error;
+  }
 }

@@ -49,6 +49,8 @@ export const TurnView = memo(function TurnView({
   const isOver = ended !== undefined;
   const sources = useMemo(() => (isOver ? sourcesOf({ answer, work }) : []), [isOver, answer, work]);
   const numbers = useMemo(() => numbersOf(sources), [sources]);
+  // The answer takes the place of its draft where it stands, so that nothing of it is drawn anew.
+  const shown = answer?.text ?? (isOver ? undefined : text?.text);
   const opening = turn.number === undefined ? undefined : said[0];
   return (
     <article className="turn" aria-label={`Exchange ${turn.number ?? ''}`}>
@@ -67,17 +69,13 @@ export const TurnView = memo(function TurnView({
           <Stretch key={stretch[0]?.id} entries={stretch} progress={progress} ms={ended.ms} />
         ))
       )}
-      {answer !== undefined ? (
-        <div className="answer">
+      {shown === undefined ? null : (
+        <div className="answer" aria-busy={answer === undefined}>
           <SourceNumbers value={numbers}>
-            <Markdown text={answer.text} />
+            <Markdown text={shown} isStreaming={answer === undefined} />
           </SourceNumbers>
         </div>
-      ) : text !== undefined && ended === undefined ? (
-        <div className="answer" aria-busy>
-          <Markdown text={text.text} isStreaming />
-        </div>
-      ) : null}
+      )}
       <Sources sources={sources} />
       {ended === undefined || end === undefined ? null : (
         <footer className="turn-foot">

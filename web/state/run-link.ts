@@ -1,5 +1,5 @@
 import type { Frame } from '../api/types.ts';
-import { ApiError, client } from '../api/http.ts';
+import { ApiError, frames } from '../api/http.ts';
 import { emptyRun, heard, type LiveRun } from './live-run.ts';
 
 /** How this tab stands with the server. */
@@ -79,10 +79,10 @@ export class RunLink {
     while (!signal.aborted) {
       try {
         const query = { cursor: this.#view.run.cursor, deltas: true, until: 'removed' } as const;
-        const frames = await client().frames(this.#id, query, { signal });
+        const open = await frames(this.#id, query, { signal });
         wait = FIRST_WAIT_MS;
         this.#set({ link: { state: 'live' } });
-        for await (const frame of frames) {
+        for await (const frame of open) {
           this.#queue.push(frame);
           if (this.#painting === 0) this.#painting = requestAnimationFrame(() => this.#takeIn());
         }

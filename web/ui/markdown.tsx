@@ -10,12 +10,15 @@ import { useMath } from './math.ts';
 /** Under which number an address is listed below the text. */
 export const SourceNumbers = createContext<ReadonlyMap<string, number>>(new Map());
 
+/** Addresses and notes that are named in one block and told in another: such a text is drawn as a whole once it is there. */
+const NAMED = /^ {0,3}\[[^\]\n]+\]:/m;
+
 const GFM: NonNullable<Options['remarkPlugins']> = [remarkGfm];
 
 /**
  * Markdown of a model: untrusted. HTML in it stays text, links to scripts lose their address, and no image is fetched.
  *
- * While it streams, what is not closed yet is closed, and only the block at the end is drawn anew.
+ * It is drawn block by block, so that while it streams only the one at the end is drawn anew. What is not closed yet is closed.
  */
 export const Markdown = memo(function Markdown({
   text,
@@ -25,14 +28,12 @@ export const Markdown = memo(function Markdown({
   readonly isStreaming?: boolean;
 }) {
   const blocks = useMemo(
-    () => (isStreaming ? marked.lexer(remend(text)).map((token) => token.raw) : [text]),
+    () => (isStreaming || !NAMED.test(text) ? marked.lexer(isStreaming ? remend(text) : text) : undefined),
     [text, isStreaming],
   );
   return (
     <div className="markdown">
-      {blocks.map((block, index) => (
-        <Block key={index} text={block} />
-      ))}
+      {blocks?.map((block, index) => <Block key={index} text={block.raw} />) ?? <Block text={text} />}
     </div>
   );
 });
