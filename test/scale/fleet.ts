@@ -19,6 +19,8 @@ import { brokenRules } from '../support/invariants.ts';
 
 export const EFFECTS = path.join(import.meta.dirname, 'fixtures/effects.yaml');
 
+const WORKS = /probes +(http:\/\/[^/]+)/m;
+
 /** How long a worker that died keeps its runs in these tests. */
 export const LEASE_MS = 2_000;
 
@@ -43,6 +45,8 @@ export interface Fleet {
   readonly folder: string;
   readonly serve: (...args: string[]) => Promise<Process>;
   readonly work: (...args: string[]) => Promise<Process>;
+  /** A worker with variables of its own. */
+  readonly workWith: (env: Readonly<Record<string, string>>, ...args: string[]) => Promise<Process>;
   /** Begins a run at a server. */
   readonly begin: (server: Process, prompt: string) => Promise<string>;
   readonly read: (server: Process, id: string) => Promise<Run>;
@@ -69,9 +73,14 @@ export function startFleet(t: TestContext, { url, bundle = EFFECTS, env = {} }: 
   let opened: Promise<Log> | undefined;
   t.after(async () => (await opened)?.close());
 
-  async function launch(command: string, args: readonly string[], says: RegExp): Promise<Process> {
+  async function launch(
+    command: string,
+    args: readonly string[],
+    says: RegExp,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Process> {
     const all = [command, bundle, '--lease', `${LEASE_MS}ms`, '--drain', '3s', ...args];
-    const child = start(all, { cwd: folder, env: { DATABASE_URL: url, ...env } });
+    const child = start(all, { cwd: folder, env: { DATABASE_URL: url, ...env, ...more } });
     t.after(() => child.kill('SIGKILL'));
     let out = '';
     let err = '';
@@ -121,7 +130,8 @@ export function startFleet(t: TestContext, { url, bundle = EFFECTS, env = {} }: 
   return {
     folder,
     serve: (...args) => launch('serve', ['--port', '0', ...args], /^Treadle listens on (http:\S+)$/m),
-    work: (...args) => launch('worker', ['--probes', '0', ...args], /probes +(http:\/\/[^/]+)/m),
+    work: (...args) => launch('worker', ['--probes', '0', ...args], WORKS),
+    workWith: (more, ...args) => launch('worker', ['--probes', '0', ...args], WORKS, more),
     async begin(server, prompt) {
       const { status, body } = await ask(server, '/runs', { prompt });
       assert.ok(status === 202 && isObject(body), JSON.stringify(body));

@@ -56,7 +56,7 @@ export function createPostgresLedger(
         if (settles.length > 0) await transaction.run(sql.settle, [conversation, settles.map(storedName)]);
         if (through > known) await transaction.run(sql.move, [conversation, through]);
         if (fresh.length > 0) await transaction.run(sql.charge, columnsOf(byAccount(spender, fresh)));
-      });
+      }, 'long');
     },
     async skip(conversationId, through) {
       await ask('move', [storedName(conversationId), through]);
@@ -81,7 +81,7 @@ export function createPostgresLedger(
         const figures = [calls, actions, tokens, nanosOf(money)];
         await transaction.run(sql.setAside, [accounts, storedName(id), conversation, holder, until, ...figures]);
         return reserved;
-      });
+      }, 'some');
     },
     async release(conversationId) {
       await ask('release', [storedName(conversationId)]);

@@ -32,7 +32,7 @@ export interface Database {
   readonly settings: DatabaseSettings;
   run<R extends QueryResultRow>(statement: Statement, values: readonly Value[], patience: Patience): Promise<R[]>;
   /** Statements that are carried out together or not at all; all of them again where another process was in the way. */
-  together<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  together<T>(work: (transaction: Transaction) => Promise<T>, patience?: Patience): Promise<T>;
   /** A connection of its own, for what is heard. Not connected yet. */
   ownClient(): Client;
   readonly isOpen: boolean;
@@ -115,7 +115,7 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
       const ask = async (): Promise<R[]> => (await pool.query<R>({ name, text, values: [...values] })).rows;
       return persistently(ask, patience);
     },
-    together: (work) => persistently(() => inTransaction(pool, work), 'none'),
+    together: (work, patience = 'none') => persistently(() => inTransaction(pool, work), patience),
     ownClient: () => new pg.Client(common),
     async close() {
       if (!isOpen) return;
@@ -128,6 +128,9 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
 async function inTransaction<T>(pool: Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const client: PoolClient = await pool.connect();
   let broken: Error | undefined;
+  // While it is ours the pool does not listen to it; the statement that comes next is told the same.
+  const lost = (problem: Error): void => void (broken = problem);
+  client.on('error', lost);
   try {
     await client.query('BEGIN');
     const result = await work({
@@ -144,6 +147,7 @@ async function inTransaction<T>(pool: Pool, work: (transaction: Transaction) => 
     }
     throw problem;
   } finally {
+    client.off('error', lost);
     client.release(broken);
   }
 }
