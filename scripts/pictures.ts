@@ -10,6 +10,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { pageFolder } from '../src/http/page.ts';
 import { startServer } from '../src/http/server.ts';
 import { createHost } from '../src/platform/host.ts';
+import { anObservatory } from '../test/page/observatory.ts';
 import { ensurePage } from './ensure-page.mjs';
 
 const root = path.join(import.meta.dirname, '..');
@@ -72,14 +73,43 @@ for (const theme of ['light', 'dark'] as const) {
   await talk(page);
   await page.mouse.move(0, 0);
   await page.screenshot({ path: path.join(pictures, `chat-${theme}.png`) });
-  await page.getByRole('link', { name: 'Inspect' }).click();
-  await page.locator('.fall').first().waitFor();
-  await page.screenshot({ path: path.join(pictures, `inspector-${theme}.png`) });
   await context.close();
 }
-await browser.close();
 await server.close({ drainMs: 0 });
 await host.close({ drainMs: 0 });
 control.close();
 process.chdir(root);
+
+/** What comes late, such as the runs below a run, is there by then. */
+const SETTLED_MS = 800;
+
+// What operators see, of a house with a history.
+const undo: (() => unknown)[] = [];
+const house = await anObservatory({ after: (one) => void undo.push(one) });
+const run = await house.surveyed();
+const views = [
+  { name: 'inspector', address: `/r/${run}/inspect`, until: '.fall-rows li' },
+  { name: 'tokens', address: `/r/${run}/inspect?tab=tokens`, until: '.chart svg' },
+  { name: 'usage', address: '/usage', until: '.chart svg' },
+  { name: 'agent', address: '/agents/main?tab=servers', until: '.server-list li' },
+] as const;
+for (const theme of ['light', 'dark'] as const) {
+  const context = await browser.newContext({
+    baseURL: house.url,
+    viewport: { width: 1200, height: 760 },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  for (const { name, address, until } of views) {
+    await page.goto(address);
+    await page.locator(until).first().waitFor();
+    await page.locator('.loading').waitFor({ state: 'detached' });
+    await page.waitForTimeout(SETTLED_MS);
+    await page.screenshot({ path: path.join(pictures, `${name}-${theme}.png`) });
+  }
+  await context.close();
+}
+await browser.close();
+for (const one of undo) await one();
 rmSync(folder, { recursive: true, force: true });

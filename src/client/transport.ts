@@ -108,7 +108,7 @@ export function createTransport(options: TransportOptions): Transport {
         } catch (error) {
           if (!(error instanceof ClientError)) throw error;
           if (isUnclear(error)) mayBeDone = true;
-          const pause = isRepeatable(error) ? pauseBefore(attempt, error, fraction()) : Infinity;
+          const pause = isRepeatable(error) && isOnce(call, error) ? pauseBefore(attempt, error, fraction()) : Infinity;
           if (elapsed() + pause < until) {
             await sleep(pause, call.signal);
             continue;
@@ -129,6 +129,11 @@ export function createTransport(options: TransportOptions): Transport {
       return response;
     },
   };
+}
+
+/** Sending it again cannot make a second thing of it: a POST without a key must surely not have been done before. */
+function isOnce({ method, idempotencyKey }: Call, error: ClientError): boolean {
+  return method !== 'POST' || idempotencyKey !== undefined || !isUnclear(error);
 }
 
 /** The server may have done it. */

@@ -211,6 +211,13 @@ test('a route without a method of its own is called like all others', async (t) 
   );
 });
 
+test('a POST without a key is sent again where it was surely not done, and nowhere else', async (t) => {
+  const server = await serveScript(t, [{ status: 429, headers: now }, cut]);
+  const call = { method: 'POST', body: { name: 'laptop' } } as const;
+  await assert.rejects(server.client().request('/keys', call), { code: 'transport_error' });
+  assert.equal(server.received.length, 2);
+});
+
 test('the frames of a stream are handed out as they came, until it ends or is cut', async (t) => {
   const gap = `event: gap\ndata: {"dropped":2}\n\n`;
   const server = await serveScript(t, [
