@@ -101,6 +101,12 @@ A tool of your own is a file beside the bundle that exports what \`defineTool\` 
 - A tool with a \`judge\` says of each call's arguments itself that they are refused, or that a person has to be asked; with
   a \`preview\` it shows that person what would happen.
 - A text part with \`format: diff\` or \`format: terminal\` is shown so to people; one with \`audience: people\` is shown to nobody else.
+- \`context.call(name, args)\` calls another tool of the agent as an action under this one, with its own gates, intent and result.
+
+**A programmer.** [agents/coding.yaml](../agents/coding.yaml) grants \`builtin/files\`, \`builtin/shell\` and \`builtin/code\` in the folder
+where it is started: \`treadle chat agents/coding.yaml\`. It asks before it changes a file, with the diff, and about commands that
+its rules do not allow. The shell needs the packages \`web-tree-sitter\` and \`tree-sitter-bash\`; with bubblewrap (\`bwrap\`) its
+commands run in a sandbox, and without it a person is asked about each.
 `;
 
 const SKILLS = `**Named services.** A service holds objects of one kind and has operations on them, a tool each: \`task_object_search\`. An entry

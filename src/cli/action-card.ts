@@ -23,7 +23,7 @@ const MOST_LINES = 30;
  * words, such as a diff.
  */
 export function actionCard(
-  { name, arguments: given, observation, ms, revisedBy }: ActionData,
+  { name, arguments: given, observation, ms, revisedBy, inner = [] }: ActionData,
   colors: Colors,
   columns: number,
 ): string[] {
@@ -40,6 +40,10 @@ export function actionCard(
   lines.push(
     `    ${colors.dim('→')} ${observation.outcome === 'ok' ? result : colors.red(result)}  ${colors.dim(time)}`.trimEnd(),
   );
+  for (const one of inner) {
+    const called = `${one.outcome === undefined ? '·' : OUTCOME_MARKS[one.outcome]} ${one.name}  ${inWords(one.arguments)}`;
+    lines.push(colors.dim(`      ${oneLine(called, Math.max(10, columns - 6))}`));
+  }
   const shown = partLines(observation.content ?? [], { colors, columns: Math.max(10, columns - 6), most: MOST_LINES });
   return [...lines, ...shown.map((line) => `      ${line}`)];
 }

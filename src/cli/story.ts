@@ -5,10 +5,14 @@ import type { FactPayload } from '../domain/event.ts';
 import { inputTokens, outputTokens } from '../domain/usage-sum.ts';
 import type { ConversationRow } from '../kernel/ports.ts';
 import { inWords, OUTCOME_MARKS, resultInWords } from './action-card.ts';
+import { partLines } from './part-lines.ts';
 import { prose } from './prose.ts';
 import type { Colors } from './terminal.ts';
 import { duration, harmless, oneLine, who, widthOf, wrap } from './text.ts';
 import { endInWords, endLine } from './turn-end.ts';
+
+/** Lines of a diff or of a program's words. */
+const MOST_LINES = 200;
 
 export interface StoryOptions {
   readonly colors: Colors;
@@ -172,7 +176,12 @@ function action(data: ActionData, options: StoryOptions): string[] {
       : resultInWords(observation);
   const told = wrap(harmless(result), { columns, first: '    → ', rest: '      ' });
   lines.push(...(isFine || observation === undefined ? told : told.map((line) => colors.red(line))));
-  return lines;
+  for (const one of data.inner ?? []) {
+    const inner = `${one.outcome === undefined ? '·' : OUTCOME_MARKS[one.outcome]} ${one.name} ${inWords(one.arguments)}`;
+    lines.push(`      ${oneLine(inner, columns - 6)}`);
+  }
+  const shown = partLines(observation?.content ?? [], { colors, columns: columns - 6, most: MOST_LINES });
+  return [...lines, ...shown.map((line) => `      ${line}`)];
 }
 
 /** Arguments on one line where they fit, else one a line. */

@@ -16,6 +16,7 @@ test('an editor finds nothing wrong with the bundles that ship and the printed e
   for (const file of [
     'agents/exposure.yaml',
     'agents/desk.yaml',
+    'agents/coding.yaml',
     'agents/research.yaml',
     'test/fixtures/bundles/kdcube.yaml',
     'test/fixtures/bundles/nexus.yaml',
