@@ -18,6 +18,7 @@ test('an editor finds nothing wrong with the bundles that ship and the printed e
     'agents/desk.yaml',
     'agents/coding.yaml',
     'agents/research.yaml',
+    'agents/support.yaml',
     'test/fixtures/bundles/kdcube.yaml',
     'test/fixtures/bundles/nexus.yaml',
   ]) {

@@ -8,6 +8,7 @@ import { script as deskScript } from '../../agents/desk.script.ts';
 import { add_note } from '../../agents/desk.tool.ts';
 import { script as exposureScript } from '../../agents/exposure.script.ts';
 import { script as researchScript } from '../../agents/research.script.ts';
+import { script as supportScript } from '../../agents/support.script.ts';
 import { createScriptedModel } from '../../src/adapters/models/scripted.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
@@ -196,3 +197,44 @@ test('the researcher searches the web where a key for it is set', async () => {
     [['web_fetch'], ['web_fetch', 'web_search']],
   );
 });
+
+const refunds = async (): Promise<number> =>
+  (await readFile('.treadle/support-refunds.jsonl', 'utf8').catch(() => '')).split('\n').filter(Boolean).length;
+
+test('the support desk gives a small sum back by itself', async () => {
+  const platform = await open('support.yaml', supportScript);
+  const before = await refunds();
+  const { turns } = await say(platform, 'Order 1002 came broken. Please give me 20 back.');
+  assert.deepEqual(
+    [turns.at(-1)?.output, await refunds()],
+    ['I gave 20 back for it. It is with you in two days.', before + 1],
+  );
+  await platform.close();
+});
+
+test('the support desk asks a person about a larger sum, and what they allow cannot be allowed for always', async () => {
+  const platform = await open('support.yaml', supportScript);
+  const before = await refunds();
+  const waiting = await say(platform, 'Order 1003 came late. I want 80 back.');
+  const [request] = openRequests(waiting.turn!);
+  assert.deepEqual([request?.kind, request?.allowance, await refunds()], ['action', undefined, before]);
+  await platform.close();
+});
+
+for (const [what, text, says] of [
+  ['never gives a very large sum back', 'Order 1005: give me 600 back', /at most 500/],
+  [
+    'gives nothing back because a note of a customer says so',
+    'What does the note of order 1004 say?',
+    /^A person of the shop/,
+  ],
+] as const) {
+  test(`the support desk ${what}`, async () => {
+    const platform = await open('support.yaml', supportScript);
+    const before = await refunds();
+    const { turns } = await say(platform, text);
+    assert.match(turns.at(-1)?.output ?? '', says);
+    assert.equal(await refunds(), before);
+    await platform.close();
+  });
+}
