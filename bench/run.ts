@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAssembly } from './assembly.ts';
 import { loads, type LoadName } from './load.ts';
 import { ensurePeers, peerSize, treadleSize } from './install.ts';
 import { start, startServer, type Running } from './processes.ts';
@@ -89,6 +90,8 @@ function measure(source: Source, runtime: SubjectInfo[], peers: SubjectInfo[]): 
       return measureLoad(source);
     case 'startup':
       return measureStartup(peers, options.quick ? 5 : 11);
+    case 'assembly':
+      return Promise.resolve(measureAssembly(options.quick ? 3 : 9));
     case 'install':
       return Promise.resolve(sizes(peers));
     default:

@@ -9,13 +9,21 @@ import { observationParts } from './observation.ts';
  * not count: where the provider is told of them, it keeps them out of the prompt.
  */
 export function catalogueText(tools: readonly ToolDefinition[]): string {
-  const shown: JsonObject[] = promptTools(tools).map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    inputSchema,
-  }));
-  return shown.map((tool) => canonicalJson(tool)).join('\n');
+  let text = catalogues.get(tools);
+  if (text === undefined) {
+    const shown: JsonObject[] = promptTools(tools).map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema,
+    }));
+    text = shown.map((tool) => canonicalJson(tool)).join('\n');
+    catalogues.set(tools, text);
+  }
+  return text;
 }
+
+/** Written once for a catalogue, which is one list for all requests of many turns. */
+const catalogues = new WeakMap<readonly ToolDefinition[], string>();
 
 /** Instructions and gallery, which go out as one text. */
 export function systemText({ instructions, gallery }: Pick<ModelRequest, 'instructions' | 'gallery'>): string {

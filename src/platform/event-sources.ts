@@ -6,7 +6,6 @@ import { head, utf8Length } from '../base/text.ts';
 import { inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { Draft } from '../domain/event.ts';
-import type { Grant } from '../domain/grant.ts';
 import type { DeclaredEventSource } from '../domain/inventory.ts';
 import { FetchRefusal } from '../kernel/fetch.ts';
 import type { AccountStore, AgentSource, Assembled, ConnectedAccount, ConversationMeta } from '../kernel/ports.ts';
@@ -36,16 +35,17 @@ interface Pull {
 export function eventSourcesOf(
   { bundle, place, quoted }: Pick<Declared, 'bundle' | 'place' | 'quoted'>,
   agent: string,
-  grant: Grant,
   serviceOf: (namespace: string) => LoadedService | undefined,
   problems: Problems,
 ): readonly EventSource[] {
   const found = resolve(inventoryLevels(bundle, agent), 'event_sources');
   const sources: EventSource[] = [];
+  // As declared: a service that cannot be loaded has been told.
+  const entries = resolve(inventoryLevels(bundle, agent), 'tools')?.value ?? [];
+  const granted = entries.flatMap((one) => (one.kind === 'named_service' ? Object.keys(one.namespaces) : []));
   for (const [index, declared] of (found?.value ?? []).entries()) {
     const at: Path = [...(found?.from ?? []), index];
     const { namespace, enabled = true, policies = {} } = declared;
-    const granted = (grant.services ?? []).map((one) => one.namespace);
     if (!granted.includes(namespace)) {
       const path = [...at, 'namespace'];
       problems.add('bundle_unknown_name', {

@@ -174,7 +174,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
         });
       remote.set(agent, { entries, services: far, grantOf: grantWith });
     }
-    const eventSources = isPartial ? [] : eventSourcesOf(declared, agent, granted.grant, serviceOf, problems);
+    const eventSources = isPartial ? [] : eventSourcesOf(declared, agent, serviceOf, problems);
     if (!isPartial) checkAccounts(bundle, granted.grant, file, notices);
     if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);

@@ -111,10 +111,11 @@ function skillsInWords(grant: Grant): string {
 }
 
 /** What is not plain reading is said: whether a person is asked, and whether a repetition would matter. */
-function toolInWords({ definition: { name, effect, approval } }: GrantedTool): string {
+function toolInWords({ definition: { name, effect, approval, deferred } }: GrantedTool): string {
   const traits = [
     ...(approval === 'ask' ? ['asks a person'] : []),
     ...(effect === 'once' ? ['acts once'] : effect === 'idempotent' ? ['acts'] : []),
+    ...(deferred === true ? ['found by a search'] : []),
   ];
   return traits.length === 0 ? name : `${name} (${traits.join(', ')})`;
 }
