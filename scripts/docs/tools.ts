@@ -190,8 +190,8 @@ surfaces:
 
 - A model sees a tool as group and name: \`kb_search\`. \`allowed\`, \`tool_traits\` and selections use the server's own name.
 - A server is connected when a turn first needs it. One that is down costs its own tools, and announce says why.
-- What a server changes counts from the next turn. \`tool.changed\` says what it was, and a tool that was used under another
-  description asks a person again.
+- What a server changes counts from the next turn. \`tool.changed\` says what it was, and a tool that its user let run under another
+  description, in whichever conversation, asks a person again.
 - The effect is what the server says (\`readOnlyHint\`, \`idempotentHint\`), else \`once\`. \`tool_traits\` stand over it.
 - What a server asks in the middle of a call becomes a question to the person; the call is made again with the answer.
 - A server with resources has \`list_resources\` and \`read_resource\` besides. \`list_prompts\` and \`get_prompt\` are granted by

@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { toJson } from '../base/json.ts';
 import type { AllowanceStore, ConversationRow, Log, Logger } from '../kernel/ports.ts';
-import type { ControlStore } from '../kernel/stores.ts';
+import type { ControlStore, ToolMemory } from '../kernel/stores.ts';
 import { CONTROL_FILE } from '../platform/data-folder.ts';
 import type { Environment } from '../platform/environment.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -55,7 +55,7 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
     const logger = debug === true ? { logger: stderrLogger } : {};
     control = await openChoices(log, file);
     const kept = control === undefined ? {} : await keptIn(control, environment);
-    const allowances = control ?? (file === undefined ? undefined : allowancesBeside(file, (made) => (control = made)));
+    const beside = control ?? (file === undefined ? undefined : madeLater(file, (made) => (control = made)));
     // The whole path: a run may be resumed from another directory.
     const platform = await createPlatform({
       bundle: path.resolve(bundle),
@@ -63,7 +63,8 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
       log,
       ...logger,
       ...kept,
-      allowances,
+      allowances: beside,
+      toolMemory: beside,
       notes,
     });
     const close = async (options?: Parameters<Platform['close']>[0]): Promise<void> => {
@@ -92,8 +93,8 @@ async function openChoices(log: Log, file: string | undefined): Promise<ControlS
   return openControlOf({ file, database });
 }
 
-/** The same place before there is one: it is made with the first yes for always. */
-function allowancesBeside(logFile: string, onMade: (control: ControlStore) => void): AllowanceStore {
+/** The same place before there is one: it is made with the first thing that has to be kept. */
+function madeLater(logFile: string, onMade: (control: ControlStore) => void): AllowanceStore & ToolMemory {
   let opened: Promise<ControlStore> | undefined;
   const open = async (): Promise<ControlStore> => {
     const { openSqliteControlStore } = await import('../adapters/stores/control/sqlite.ts');
@@ -106,6 +107,8 @@ function allowancesBeside(logFile: string, onMade: (control: ControlStore) => vo
     addAllowance: async (owner, given) => (await (opened ??= open())).addAllowance(owner, given),
     allowancesOf: async (owner) => (opened === undefined ? [] : (await opened).allowancesOf(owner)),
     revokeAllowance: async (owner, id, at) => (await (opened ??= open())).revokeAllowance(owner, id, at),
+    toolsOf: async (user) => (opened === undefined ? [] : (await opened).toolsOf(user)),
+    rememberTool: async (user, tool) => (await (opened ??= open())).rememberTool(user, tool),
   };
 }
 

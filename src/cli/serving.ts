@@ -81,7 +81,16 @@ export async function openServing(
     const accounts = { rows: control, secrets: await accountSecrets(control, environment) };
     notes = openNotesOf(storage);
     const shares = sharesOf(options, storage);
-    const kept = { log, relay, selections: control, allowances: control, accounts, notes, retention };
+    const kept = {
+      log,
+      relay,
+      selections: control,
+      allowances: control,
+      toolMemory: control,
+      accounts,
+      notes,
+      retention,
+    };
     const { measures } = measured;
     host = await createHost({ bundles, secret, environment, logger, watch: true, measures, leaseMs, shares, ...kept });
     return { storage, control, host, measured, logger, close };

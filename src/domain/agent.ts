@@ -94,6 +94,8 @@ export const effectiveAgent = z.strictObject({
   deferral: z.enum(['provider', 'own']).optional(),
   /** By account, the tools whose claims it did not meet when the turn began. None when absent. */
   unmet: z.array(z.strictObject({ account: z.string(), tools: z.array(z.string()) })).optional(),
+  /** Tools of servers that are described otherwise than when the user last let them run, anywhere. None when absent. */
+  changed: z.array(z.string()).optional(),
   /** Skills that may be loaded, in the order of their ids. None when absent. */
   skills: z.array(shownSkill).optional(),
   /** Skills of the grant that this turn does not have, by id, and why. */

@@ -99,8 +99,32 @@ export interface AccountRows {
   ): MaybePromise<readonly { readonly provider: string; readonly sealed: string }[]>;
 }
 
+/** Who has let tools of servers run, and with which bundle. */
+export interface ToolUser {
+  readonly tenant: string;
+  readonly userId: string;
+  readonly bundle: string;
+}
+
+/** A tool of a server, as it was described when a user last let it run. */
+export interface KnownTool {
+  readonly server: string;
+  /** As the server calls it. */
+  readonly tool: string;
+  /** Of its description: see `toolDigest`. */
+  readonly digest: string;
+}
+
+/** Under which descriptions users have let tools of servers run, in any conversation. */
+export interface ToolMemory {
+  /** In the order of servers and tools. */
+  toolsOf(user: ToolUser): MaybePromise<readonly KnownTool[]>;
+  /** In place of what was known of this tool. It survives a power cut once this has returned. */
+  rememberTool(user: ToolUser, tool: KnownTool): MaybePromise<void>;
+}
+
 /** What a server keeps besides the log. */
 export interface ControlStore
-  extends KeyStore, IdempotencyStore, SecretStore, SelectionStore, AccountRows, AllowanceStore {
+  extends KeyStore, IdempotencyStore, SecretStore, SelectionStore, AccountRows, AllowanceStore, ToolMemory {
   close(): MaybePromise<void>;
 }

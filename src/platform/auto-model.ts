@@ -75,7 +75,7 @@ export function withChosenModel(bundle: LoadedBundle, chosen: ChosenModel | unde
       const found = bundle.agentNow(name, owner);
       return isPromise(found) ? found.then(settle) : settle(found);
     },
-    agentSource: (selections, accounts) => bundle.agentSource(selections, accounts, settle),
+    agentSource: (selections, accounts, memory) => bundle.agentSource(selections, accounts, memory, settle),
   };
 }
 

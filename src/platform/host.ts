@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { randomIds, type IdSource } from '../base/ids.ts';
 import type { Passing } from '../domain/event.ts';
 import type { Plugin } from '../kernel/plugin.ts';
-import type { AccountRows } from '../kernel/stores.ts';
+import type { AccountRows, ToolMemory } from '../kernel/stores.ts';
 import type { NoteStore } from '../kernel/notes.ts';
 import type {
   AllowanceStore,
@@ -33,6 +33,7 @@ import type { Selections } from './selections.ts';
 import { createMemoryNotes } from '../adapters/stores/notes/memory.ts';
 import { createMemoryAccounts } from '../adapters/stores/control/accounts.ts';
 import { createMemoryAllowances } from '../adapters/stores/control/allowances.ts';
+import { createMemoryToolMemory } from '../adapters/stores/control/tool-memory.ts';
 import { createMemorySelections } from '../adapters/stores/control/selections.ts';
 import type { RunsPorts } from './runs/ports.ts';
 import { createOperate, type Operate } from './operate.ts';
@@ -61,6 +62,8 @@ export interface HostOptions {
   readonly selections?: SelectionStore | undefined;
   /** Where users' yeses for always are kept; in memory when absent. */
   readonly allowances?: AllowanceStore | undefined;
+  /** Under which descriptions users have let tools of servers run; in memory when absent. */
+  readonly toolMemory?: ToolMemory | undefined;
   /** Where users' accounts are kept, and what seals them there: the first seals, the others still open. In memory when absent. */
   readonly accounts?: { readonly rows: AccountRows; readonly secrets: readonly string[] } | undefined;
   /** Users' notes; in memory when absent. Whoever opened the store closes it. */
@@ -110,6 +113,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   const { log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const store = options.selections ?? createMemorySelections();
   const allowances = options.allowances ?? createMemoryAllowances();
+  const toolMemory = options.toolMemory ?? createMemoryToolMemory();
   const notes = options.notes ?? createMemoryNotes();
   const { rows = createMemoryAccounts(), secrets = [options.secret] } = options.accounts ?? {};
   const opened: OpenBundle[] = [];
@@ -119,7 +123,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
   let served;
   try {
     for (const bundle of options.bundles) {
-      const one = await openBundle({ ...options, selections: store, accounts, allowances, notes, bundle });
+      const one = await openBundle({ ...options, selections: store, accounts, allowances, toolMemory, notes, bundle });
       opened.push(one);
     }
     declaredAccounts(opened.map((one) => providersOf(one.loaded.bundle)));

@@ -10,6 +10,7 @@ import type { Bundle } from '../domain/bundle.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { McpTools, ToolsEntry } from '../domain/inventory.ts';
 import type { AccountStore, AgentSource, Logger, SelectionStore } from '../kernel/ports.ts';
+import type { ToolMemory } from '../kernel/stores.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
 import { KNOWN_PROVIDERS } from '../adapters/models/providers.ts';
 import { agentGroup } from '../plugins/tools/agent.ts';
@@ -36,6 +37,7 @@ import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts
 import { NamedFiles } from './named-files.ts';
 import { skillsOf } from './skills.ts';
 import { withAccounts } from './with-accounts.ts';
+import { withToolMemory } from './with-tool-memory.ts';
 import { createSelectionReader } from './selection-reader.ts';
 import type { LoadedService } from './service-members.ts';
 import { loadServices } from './services.ts';
@@ -93,6 +95,7 @@ export interface LoadedBundle {
   agentSource(
     selections?: SelectionStore,
     accounts?: AccountStore,
+    memory?: ToolMemory,
     settle?: (agent: LoadedAgent) => LoadedAgent,
   ): AgentSource;
   /** Each setting of an agent with the place that it comes from. */
@@ -247,7 +250,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     },
     servers,
     serverNotices: () => servers.oddities().map(({ server, text }) => ({ place: `the MCP server ${server}`, text })),
-    agentSource(selections, accounts, settle = (one) => one) {
+    agentSource(selections, accounts, memory, settle = (one) => one) {
       const reader = selections === undefined ? undefined : createSelectionReader({ store: selections, clock });
       const settled = (known: (name: string) => LoadedAgent | undefined) => (name: string) => {
         const found = known(name);
@@ -263,8 +266,17 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
         accounts,
         clock,
       });
+      const remembering =
+        memory === undefined
+          ? heard
+          : withToolMemory(heard, { memory, bundle: id, clock, logger: options.logger ?? silent });
       const asks = (name: string): boolean => byId.get(name)?.frame.asksForClaims === true;
-      return withAccounts(heard, { needs: (name, definition) => live.needs(name, definition), asks, accounts, clock });
+      return withAccounts(remembering, {
+        needs: (name, definition) => live.needs(name, definition),
+        asks,
+        accounts,
+        clock,
+      });
     },
     explain: (name) => explain(declared, agent(name)),
     async close() {

@@ -6,6 +6,7 @@ import { createBus, type Bus } from '../kernel/bus.ts';
 import type { NoteStore } from '../kernel/notes.ts';
 import { install, type AnnounceBlock, type Installed, type Manifest, type Plugin } from '../kernel/plugin.ts';
 import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { ToolMemory } from '../kernel/stores.ts';
 import type { Telemetry } from '../kernel/telemetry.ts';
 import type { LoopPorts } from '../loop/work.ts';
 import { otelObserver } from '../plugins/observers/otel.ts';
@@ -39,6 +40,8 @@ export interface OpenBundleOptions {
   readonly models?: ModelSource | undefined;
   readonly selections?: SelectionStore | undefined;
   readonly accounts?: AccountStore | undefined;
+  /** Under which descriptions users have let tools of servers run. Only in their conversations when absent. */
+  readonly toolMemory?: ToolMemory | undefined;
   /** Users' notes. None are kept when absent. */
   readonly notes?: NoteStore | undefined;
   readonly allowances?: Pick<AllowanceStore, 'allowancesOf'> | undefined;
@@ -92,7 +95,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
   const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
   const edition = (of: LoadedBundle, model: ChosenModel | undefined): Edition => {
     const settled = withChosenModel(of, model);
-    const agents = settled.agentSource(options.selections, options.accounts);
+    const agents = settled.agentSource(options.selections, options.accounts, options.toolMemory);
     const { notes } = options;
     return {
       bundle: settled,

@@ -4,7 +4,7 @@ import type { Bus } from '../kernel/bus.ts';
 import type { Manifest, Plugin } from '../kernel/plugin.ts';
 import type { NoteStore } from '../kernel/notes.ts';
 import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
-import type { AccountRows } from '../kernel/stores.ts';
+import type { AccountRows, ToolMemory } from '../kernel/stores.ts';
 import { providersOf, type Providers } from './account-providers.ts';
 import type { ChosenModel } from './auto-model.ts';
 import { createConversations, type Conversations } from './conversations.ts';
@@ -29,6 +29,8 @@ export interface PlatformOptions {
   readonly selections?: SelectionStore;
   /** Where users' yeses for always are kept. Nobody is offered one when absent. */
   readonly allowances?: AllowanceStore | undefined;
+  /** Under which descriptions users have let tools of servers run. Only in their conversations when absent. */
+  readonly toolMemory?: ToolMemory | undefined;
   /** Users' notes. None are kept when absent. Whoever opened the store closes it. */
   readonly notes?: NoteStore | undefined;
   /** Where users' accounts are kept, and what seals them there. Nobody has any when absent. */

@@ -90,6 +90,18 @@ export function controlStoreConformance(name: string, { open, reopen }: ControlS
     await store.addAllowance(ana, anAllowance('one'));
     assert.deepEqual(await store.allowancesOf(ana), []);
   });
+  fact('under which description a tool ran last is known of its user and bundle alone', async (store) => {
+    const user = { ...ana, bundle: 'desk' };
+    await store.rememberTool(user, { server: 'kb', tool: 'write', digest: 'one' });
+    await store.rememberTool(user, { server: 'kb', tool: 'search', digest: 'one' });
+    await store.rememberTool(user, { server: 'kb', tool: 'write', digest: 'two' });
+    assert.deepEqual(await store.toolsOf(user), [
+      { server: 'kb', tool: 'search', digest: 'one' },
+      { server: 'kb', tool: 'write', digest: 'two' },
+    ]);
+    for (const other of [{ tenant: 'other' }, { userId: 'bo' }, { bundle: 'post' }])
+      assert.deepEqual(await store.toolsOf({ ...user, ...other }), []);
+  });
   fact('a key is found as it was added', async (store) => {
     const key = aKey('one', { kind: 'compute', scopes: ['approve', 'admin'], expiresAt: 9 });
     await store.add(key);

@@ -9,6 +9,7 @@ import type { Conversation } from '../../src/domain/conversation.ts';
 import type { Fact, FactPayload, FactType } from '../../src/domain/event.ts';
 import type { McpService } from '../../src/domain/mcp.ts';
 import type { ModelRequest } from '../../src/domain/model.ts';
+import type { ToolMemory } from '../../src/kernel/stores.ts';
 import { createPlatform, type Platform } from '../../src/platform/platform.ts';
 
 export interface Desk {
@@ -28,10 +29,15 @@ export interface DeskOptions {
   readonly tools: readonly object[];
   /** One decision for each model call, as a scripted model's file has them. */
   readonly script: readonly object[];
+  /** What users have let run; kept with the conversation alone when absent. */
+  readonly toolMemory?: ToolMemory;
 }
 
 /** A running bundle with one agent, MCP servers and a scripted model. */
-export async function atDesk<T>({ services, tools, script }: DeskOptions, run: (desk: Desk) => Promise<T>): Promise<T> {
+export async function atDesk<T>(
+  { services, tools, script, ...more }: DeskOptions,
+  run: (desk: Desk) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(path.join(tmpdir(), 'treadle-mcp-'));
   const file = path.join(folder, 'desk.yaml');
   writeFileSync(path.join(folder, 'script.json'), JSON.stringify(script));
@@ -43,7 +49,7 @@ export async function atDesk<T>({ services, tools, script }: DeskOptions, run: (
     }),
   );
   const log = createMemoryLog({ clock: systemClock });
-  const platform = await createPlatform({ bundle: file, environment: { PATH: process.env['PATH'] }, log });
+  const platform = await createPlatform({ bundle: file, environment: { PATH: process.env['PATH'] }, log, ...more });
   try {
     const seen: ModelRequest[] = [];
     platform.bus.before('before:llm.request', ({ request }) => void seen.push(request), { priority: 1_000 });

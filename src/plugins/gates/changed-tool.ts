@@ -6,7 +6,7 @@ import { definePlugin } from '../../kernel/plugin.ts';
 import { hold } from '../../kernel/verdict.ts';
 
 /**
- * Holds a tool of a server that describes it otherwise than when this conversation used it before.
+ * Holds a tool of a server that describes it otherwise than when its user let it run before, here or elsewhere.
  *
  * Whoever allowed the tool allowed what it said it was. Once it ran under the new description, somebody has allowed that.
  */
@@ -19,9 +19,11 @@ export const changedTool = definePlugin({
       if (tool.remote === undefined) return undefined;
       const { name, remote } = tool;
       const before = [...turnsOf(conversation)].filter((turn) => used(turn, name));
-      if (before.length === 0 || before.some((turn) => describes(turn, tool))) return undefined;
+      if (before.some((turn) => describes(turn, tool))) return undefined;
+      const isChangedElsewhere = conversation.turn?.agent.changed?.includes(name) === true;
+      if (before.length === 0 && !isChangedElsewhere) return undefined;
       return hold(
-        `The server ${remote.server} now describes ${name} otherwise than when it was last used here: ` +
+        `The server ${remote.server} now describes ${name} otherwise than when you last let it run: ` +
           `${JSON.stringify(tool.description.slice(0, 500))}. Allow it?`,
       );
     });

@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../../../base/clock.ts';
 import { createMemoryAccounts } from './accounts.ts';
 import { createMemoryAllowances } from './allowances.ts';
 import { createMemorySelections } from './selections.ts';
+import { createMemoryToolMemory } from './tool-memory.ts';
 import type { ApiKey, ControlStore, StoredReply } from '../../../kernel/stores.ts';
 import { newSecret } from './secret.ts';
 
@@ -81,6 +82,7 @@ export function createMemoryControlStore({ clock }: { readonly clock: Clock }): 
     ...createMemorySelections(),
     ...createMemoryAccounts(),
     ...createMemoryAllowances(),
+    ...createMemoryToolMemory(),
     close: () => undefined,
   };
 }

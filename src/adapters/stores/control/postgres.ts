@@ -136,6 +136,15 @@ export function createPostgresControlStore(
       return (await once('revokeAllowance', [...texts(tenant, userId, id), at])).length === 1;
     },
 
+    async toolsOf({ tenant, userId, bundle }) {
+      const rows = await ask('toolsOf', texts(tenant, userId, bundle));
+      const text = (row: Row, name: string): string => nameOf(String(row[name]));
+      return rows.map((row) => ({ server: text(row, 'server'), tool: text(row, 'tool'), digest: text(row, 'digest') }));
+    },
+    async rememberTool({ tenant, userId, bundle }, { server, tool, digest }) {
+      await ask('rememberTool', texts(tenant, userId, bundle, server, tool, digest));
+    },
+
     close: () => undefined,
   };
 }
@@ -216,6 +225,12 @@ function statements(s: string) {
         ORDER BY allowance DESC`,
       revokeAllowance: `UPDATE ${s}.allowances SET revoked_at = $4
         WHERE tenant = $1 AND user_id = $2 AND id = $3 AND revoked_at IS NULL RETURNING id`,
+
+      toolsOf: `SELECT server, tool, digest FROM ${s}.tool_descriptions
+        WHERE tenant = $1 AND user_id = $2 AND bundle = $3 ORDER BY server, tool`,
+      rememberTool: `INSERT INTO ${s}.tool_descriptions (tenant, user_id, bundle, server, tool, digest)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (tenant, user_id, bundle, server, tool) DO UPDATE SET digest = excluded.digest`,
     },
     `${s}_`,
   );

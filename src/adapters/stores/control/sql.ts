@@ -73,6 +73,17 @@ export const CONTROL_FORMAT: FileFormat = {
     ) STRICT;
     `,
     NOTE_TABLES,
+    `
+    CREATE TABLE tool_descriptions (
+      tenant TEXT NOT NULL,
+      user_id TEXT NOT NULL,
+      bundle TEXT NOT NULL,
+      server TEXT NOT NULL,
+      tool TEXT NOT NULL, -- as the server calls it
+      digest TEXT NOT NULL, -- of the description under which it ran last
+      PRIMARY KEY (tenant, user_id, bundle, server, tool)
+    ) STRICT, WITHOUT ROWID;
+    `,
   ],
 };
 
@@ -118,4 +129,9 @@ export const CONTROL_SQL = {
     ORDER BY allowance DESC`,
   revokeAllowance: `UPDATE allowances SET revoked_at = ?4
     WHERE tenant = ?1 AND user_id = ?2 AND id = ?3 AND revoked_at IS NULL`,
+
+  toolsOf: `SELECT server, tool, digest FROM tool_descriptions WHERE tenant = ? AND user_id = ? AND bundle = ?
+    ORDER BY server, tool`,
+  rememberTool: `INSERT INTO tool_descriptions (tenant, user_id, bundle, server, tool, digest) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (tenant, user_id, bundle, server, tool) DO UPDATE SET digest = excluded.digest`,
 } as const satisfies Record<string, string>;

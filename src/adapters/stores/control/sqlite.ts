@@ -129,6 +129,17 @@ export async function openSqliteControlStore({
     revokeAllowance: ({ tenant, userId }, id, at) =>
       use(() => safely(connection, () => sql('revokeAllowance').run(tenant, userId, id, at).changes === 1)),
 
+    toolsOf: ({ tenant, userId, bundle }) =>
+      use(() =>
+        sql('toolsOf')
+          .all(tenant, userId, bundle)
+          .map((row) => ({ server: String(row['server']), tool: String(row['tool']), digest: String(row['digest']) })),
+      ),
+    rememberTool: ({ tenant, userId, bundle }, { server, tool, digest }) =>
+      use(() => {
+        safely(connection, () => sql('rememberTool').run(tenant, userId, bundle, server, tool, digest));
+      }),
+
     close() {
       if (connection.isOpen) connection.close();
     },

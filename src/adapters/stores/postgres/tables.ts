@@ -138,6 +138,16 @@ export const MIGRATIONS: readonly ((schema: string) => string)[] = [
     UNIQUE (tenant, user_id, id)
   );
 
+  CREATE TABLE ${s}.tool_descriptions (
+    tenant text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C" NOT NULL,
+    bundle text COLLATE "C" NOT NULL,
+    server text COLLATE "C" NOT NULL,
+    tool text COLLATE "C" NOT NULL, -- as the server calls it
+    digest text NOT NULL, -- of the description under which it ran last
+    PRIMARY KEY (tenant, user_id, bundle, server, tool)
+  );
+
   -- The ledger.
   CREATE TABLE ${s}.usage_days (
     tenant text COLLATE "C" NOT NULL,
