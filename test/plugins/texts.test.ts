@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Reply, ScriptView } from '../../src/adapters/models/script.ts';
 import { detect } from '../../src/adapters/safety/detect.ts';
 import { compileSchema } from '../../src/adapters/schema/ajv.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -102,7 +103,7 @@ test('what was said before a stop word was one, or came in by another way, is no
 });
 
 test('an answer with a stop word is given anew as often as is allowed, and then refused', async () => {
-  const script = { replies: [{ text: 'the nightjar' }], repeat: true } as const;
+  const script = ({ step }: ScriptView): Reply => ({ text: `the nightjar ${step}` });
   const house = aHouse({ script, plugins: put(stopWords as Plugin<never>, { phrases: ['nightjar'], retries: 2 }) });
   const turn = (await house.ask('go')).turns.at(-1);
   assert.deepEqual([turn?.calls, turn?.output, turn?.end?.error?.code], [3, undefined, 'stop_words']);
@@ -273,7 +274,7 @@ test('an answer that fits has its value in the log, one that never does ends the
   await good.ask('go');
   assert.deepEqual((await lastOf(good, 'io.output'))?.value, { n: 7 });
   const bad = aHouse({
-    script: { replies: [{ text: 'seven' }], repeat: true },
+    script: ({ step }) => ({ text: `seven ${step}` }),
     plugins: put(schemaGate, { schema: number, retries: 3 }),
   });
   const turn = (await bad.ask('go')).turns.at(-1);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { tryParseJson, type Json, type JsonObject } from '../../base/json.ts';
-import { iterationsOf } from '../../domain/conversation.ts';
 import { key, requiredKey } from '../../domain/bundle-key.ts';
 import { json } from '../../domain/content.ts';
 import type { ModelRequest } from '../../domain/model.ts';
 import { definePlugin, type Plugin } from '../../kernel/plugin.ts';
 import { askAgain, deny, revise } from '../../kernel/verdict.ts';
+import { mayTryAgain } from './second-chance.ts';
 
 const config = z.strictObject({
   schema: requiredKey(
@@ -62,11 +62,11 @@ export function jsonSchema(compile: CompileSchema): Plugin<z.infer<typeof config
         return revise({ ...question, request: { ...request, responseSchema: schema } });
       });
       host.before('before:io.output', (output, { conversation: { turn } }) => {
-        const found = problemsOf(output.text);
+        const { text } = output;
+        const found = problemsOf(text);
         if ('value' in found) return revise({ ...output, value: found.value });
         const why = `the answer does not fit its schema: ${found.problem}`;
-        const tried = turn === undefined ? [] : [...iterationsOf(turn)].filter(({ refused }) => refused?.gate === ID);
-        return tried.length < retries
+        return mayTryAgain(turn, { gate: ID, retries, text })
           ? askAgain(
               why,
               `It has to be JSON of this schema, and nothing else: ${JSON.stringify(schema)}\nWhat is wrong: ${found.problem}`,

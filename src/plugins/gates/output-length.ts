@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { iterationsOf } from '../../domain/conversation.ts';
 import { key, requiredKey } from '../../domain/bundle-key.ts';
 import { definePlugin } from '../../kernel/plugin.ts';
 import { askAgain, deny, revise } from '../../kernel/verdict.ts';
+import { mayTryAgain } from './second-chance.ts';
 
 const config = z.strictObject({
   max_chars: requiredKey(z.int().min(1), 'The most characters of an answer, as people count them.'),
@@ -40,8 +40,7 @@ export const outputLength = definePlugin({
       if (length <= most) return undefined;
       const why = `the answer has ${length} characters, and ${most} are allowed`;
       if (on_exceed === 'deny') return deny(why, 'output_length');
-      const tried = turn === undefined ? [] : [...iterationsOf(turn)].filter(({ refused }) => refused?.gate === ID);
-      return on_exceed === 'ask_again' && tried.length < retries
+      return on_exceed === 'ask_again' && mayTryAgain(turn, { gate: ID, retries, text })
         ? askAgain(why, `It has ${length} characters. Answer again in at most ${most}.`, 'output_length')
         : revise({ ...output, text: `${text.slice(0, end).trimEnd()}${CUT}` }, `${why}: it was cut`);
     });

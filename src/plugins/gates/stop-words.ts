@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { iterationsOf } from '../../domain/conversation.ts';
 import { key, requiredKey } from '../../domain/bundle-key.ts';
 import { definePlugin } from '../../kernel/plugin.ts';
 import { askAgain, deny } from '../../kernel/verdict.ts';
+import { mayTryAgain } from './second-chance.ts';
 import { phraseFinder } from './phrases.ts';
 
 const config = z.strictObject({
@@ -44,8 +44,7 @@ export const stopWords = definePlugin({
     host.before('before:io.output', ({ text }, { conversation: { turn } }) => {
       if (find(text) === undefined) return undefined;
       const why = 'the answer has a word or phrase that is not allowed here';
-      const tried = turn === undefined ? [] : [...iterationsOf(turn)].filter(({ refused }) => refused?.gate === ID);
-      return tried.length < retries
+      return mayTryAgain(turn, { gate: ID, retries, text })
         ? askAgain(why, 'It has a word or phrase that must not be used here. Answer again without it.', 'stop_words')
         : deny(why, 'stop_words');
     });
