@@ -1,0 +1,149 @@
+// How far workers over one PostgreSQL go: `node bench/scale.ts [runs]`. Prints a table for docs/operations.md.
+//
+// A run is four model calls without latency and three actions without work, so what is measured is Treadle and the database.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { openPostgresLog } from '../src/adapters/stores/postgres.ts';
+import { systemClock } from '../src/base/clock.ts';
+import type { Log } from '../src/kernel/ports.ts';
+import { startPostgres, type Cluster } from '../test/support/postgres.ts';
+
+const ROOT = path.join(import.meta.dirname, '..');
+const BUNDLE = path.join(ROOT, 'test/scale/fixtures/effects.yaml');
+const RUNS = Number(process.argv[2] ?? 300);
+const CROWD = 10_000;
+
+const cluster = await startPostgres({
+  safe: true,
+  settings: ['max_connections=200', 'shared_buffers=256MB', 'track_io_timing=on'],
+});
+const folder = mkdtempSync(path.join(tmpdir(), 'treadle-scale-'));
+try {
+  console.log('| Workers | Runs a second | A run, p50 | p99 | Transactions a run | Bytes a run |');
+  console.log('| --- | --- | --- | --- | --- | --- |');
+  for (const workers of [1, 2, 4]) await measure(workers);
+  await appends();
+  await idle();
+} finally {
+  await cluster.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function measure(count: number): Promise<void> {
+  const schema = `w${count}`;
+  const url = `${cluster.url}?schema=${schema}`;
+  const log = await openPostgresLog({ url, clock: systemClock, origin: 'bench' });
+  const workers = await Promise.all(Array.from({ length: count }, () => startWorker(url)));
+  await begin(log, Math.ceil(RUNS / 10), 'warm');
+  await until(log, Math.ceil(RUNS / 10));
+  const before = figures(cluster, schema);
+  const began = performance.now();
+  await begin(log, RUNS, 'run');
+  await until(log, Math.ceil(RUNS / 10) + RUNS);
+  const seconds = (performance.now() - began) / 1_000;
+  for (const worker of workers) worker.kill('SIGTERM');
+  const after = figures(cluster, schema);
+  const times: number[] = [];
+  for (let index = 0; index < RUNS; index++) {
+    const facts = await log.read(`run${index}`, 0, 1_000);
+    times.push((facts.at(-1)?.at ?? 0) - (facts[0]?.at ?? 0));
+  }
+  times.sort((left, right) => left - right);
+  await log.close();
+  const cell = (share: number): string => `${times[Math.floor(share * (times.length - 1))] ?? 0} ms`;
+  const each = (name: keyof typeof after): string => ((after[name] - before[name]) / RUNS).toFixed(0);
+  const rate = (RUNS / seconds).toFixed(0);
+  console.log(`| ${count} | ${rate} | ${cell(0.5)} | ${cell(0.99)} | ${each('transactions')} | ${each('bytes')} |`);
+}
+
+async function begin(log: Log, count: number, name: string): Promise<void> {
+  const meta = { agent: 'main', bundle: 'effects@1', userId: 'ana', tenant: 'acme', agentPath: 'main' };
+  const text = `read 0 ${path.join(folder, 'effects')}`;
+  await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const id = `${name}${index}`;
+      await log.create({ id, ...meta, createdAt: systemClock.now() });
+      await log.post(id, { type: 'io.input', payload: { text, mode: 'message' } });
+    }),
+  );
+}
+
+async function until(log: Log, count: number): Promise<void> {
+  while (((await log.counts()).completed ?? 0) < count) await pause(50);
+}
+
+function startWorker(url: string): Promise<ChildProcess> {
+  const main = path.join(ROOT, 'src/cli/main.ts');
+  const env = { ...process.env, DATABASE_URL: url, OLLAMA_HOST: 'http://127.0.0.1:9' };
+  const child = spawn(process.execPath, [main, 'worker', BUNDLE, '--log-level', 'error'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return new Promise((resolve, reject) => {
+    child.stdout.once('data', () => resolve(child));
+    child.once('exit', (code) => reject(new Error(`a worker ended with ${String(code)}`)));
+  });
+}
+
+function figures({ sql }: Cluster, schema: string): { readonly transactions: number; readonly bytes: number } {
+  const size = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n
+    ON n.oid = c.relnamespace WHERE n.nspname = '${schema}' AND c.relkind = 'r'`;
+  return {
+    transactions: Number(sql(`SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'`)),
+    bytes: Number(sql(size)),
+  };
+}
+
+/** Fenced appends of one fact, one after another and from sixteen conversations at once. */
+async function appends(): Promise<void> {
+  const log = await openPostgresLog({
+    url: `${cluster.url}?schema=appends&pool=16`,
+    clock: systemClock,
+    origin: 'bench',
+  });
+  const one = async (id: string, count: number): Promise<number[]> => {
+    const meta = { agent: 'a', bundle: 'b@1', userId: 'u', tenant: 't', agentPath: 'a' };
+    await log.create({ id, ...meta, createdAt: systemClock.now() });
+    const lease = await log.take(id, 'bench', 600_000);
+    if (lease === undefined) throw new Error('taken');
+    const times: number[] = [];
+    for (let head = 0; head < count; head++) {
+      const began = performance.now();
+      await log.append(lease, head, [{ type: 'io.output', turnId: 't1', payload: { text: 'x'.repeat(300) } }]);
+      times.push(performance.now() - began);
+    }
+    return times.sort((left, right) => left - right);
+  };
+  const alone = await one('alone', 2_000);
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 16 }, (_, index) => one(`c${index}`, 500)));
+  const rate = (16 * 500) / ((performance.now() - began) / 1_000);
+  const [p50, p99] = [0.5, 0.99].map((share) => (alone[Math.floor(share * alone.length)] ?? 0).toFixed(2));
+  console.log(
+    `\nA fenced append: p50 ${p50 ?? ''} ms, p99 ${p99 ?? ''} ms alone; ${rate.toFixed(0)} a second of sixteen at once.`,
+  );
+  await log.close();
+}
+
+/** What a server and a worker ask while ten thousand runs wait for people. */
+async function idle(): Promise<void> {
+  const url = `${cluster.url}?schema=idle`;
+  await (await openPostgresLog({ url, clock: systemClock, origin: 'bench' })).close();
+  cluster.sql(`INSERT INTO idle.conversations
+    (id, agent, bundle, user_id, tenant, agent_path, created_at, updated_at, minute, status, continue_at)
+    SELECT 'c' || n, 'main', 'effects@1', 'ana', 'acme', 'main', 0, 0, 0, 'pending_action_approval', 99999999999999
+    FROM generate_series(1, ${CROWD}) n`);
+  const worker = await startWorker(url);
+  await pause(12_000); // the server counts what a connection did up to ten seconds later
+  const before = figures(cluster, 'idle').transactions;
+  await pause(25_000);
+  // Each look at the figures is a transaction or two of its own.
+  const asked = figures(cluster, 'idle').transactions - before;
+  worker.kill('SIGTERM');
+  console.log(`${CROWD} runs that wait, one worker: ${asked} transactions in 25 seconds, those of this look included.`);
+}
