@@ -14,9 +14,12 @@ export function partLines(parts: readonly Part[], { colors, columns, most }: Loo
   return parts.flatMap((part) => {
     if (part.type !== 'text' || part.format === undefined || part.text === '') return [];
     const { format, text } = part;
-    const all = seen(text).replace(/\n$/, '').split('\n');
+    const all = seen(text)
+      .replace(/\n$/, '')
+      .split('\n')
+      .flatMap((line) => pieces(line.replaceAll('\t', '    '), columns));
     const cut = all.length > most ? [colors.dim(`… and ${all.length - most} more lines`)] : [];
-    const lines = all.slice(0, most).map((line) => fit(line.replaceAll('\t', '    '), columns));
+    const lines = all.slice(0, most);
     return [...lines.map((line) => (format === 'diff' ? inDiff(line, colors) : line)), ...cut];
   });
 }
@@ -24,6 +27,18 @@ export function partLines(parts: readonly Part[], { colors, columns, most }: Loo
 /** Whether a part is shown by `partLines`, and so by nothing else. */
 export function isShownAsLines(part: Part): boolean {
   return part.type === 'text' && part.format !== undefined;
+}
+
+/** A line that is wider than the terminal, as the terminal would break it. */
+function pieces(line: string, columns: number): string[] {
+  const broken: string[] = [];
+  let left = line;
+  do {
+    const piece = fit(left, columns) || left;
+    broken.push(piece);
+    left = left.slice(piece.length);
+  } while (left !== '');
+  return broken;
 }
 
 function inDiff(line: string, colors: Colors): string {

@@ -19,7 +19,12 @@ export function inAction(
 }
 
 export function begin(timeline: Timeline, fact: FactOf<'tool.invoke'>): Timeline {
-  const { action, arguments: given, effect, revisedBy, allowedBy } = fact.payload;
+  const { action, name, arguments: given, effect, revisedBy, allowedBy } = fact.payload;
+  if (fact.payload.parent !== undefined) {
+    const inner = { id: action, name, arguments: given };
+    const told = (data: ActionData): ActionData => ({ ...data, inner: [...(data.inner ?? []), inner] });
+    return inAction(timeline, fact, fact.payload.parent, told) ?? timeline;
+  }
   const begun = inAction(timeline, fact, action, (data) => ({
     ...data,
     arguments: given,
@@ -35,6 +40,7 @@ export function begin(timeline: Timeline, fact: FactOf<'tool.invoke'>): Timeline
 export function observe(timeline: Timeline, fact: FactOf<'tool.result'>): Timeline {
   const { action, parent, ...observation } = fact.payload;
   if (parent !== undefined) {
+    // One that was refused has not begun, and stands among the verdicts.
     const told = (data: ActionData): ActionData => ({
       ...data,
       inner: (data.inner ?? []).map((one) => (one.id === action ? { ...one, outcome: observation.outcome } : one)),

@@ -8,6 +8,7 @@ import { deny, hold } from '../../src/kernel/verdict.ts';
 import { toolResult, waitFor } from '../../src/kernel/tool.ts';
 import { builtinGroups } from '../../src/platform/builtins.ts';
 import { compileTool, toolOf } from '../../src/platform/catalog.ts';
+import { entriesOf, timelineOf } from '../../src/domain/timeline.ts';
 import { aHouse, aSignal, aTool, lastOf, type House, type HouseOptions } from '../support/house.ts';
 
 function codeTool(config: Json = {}): Tool {
@@ -116,6 +117,11 @@ test('a tool that is called from code is an action of its own, with intent, resu
     'tool.result t1-1-1.1 t1-1-1',
     'tool.result t1-1-1.2 t1-1-1',
   ]);
+  const entries = [...entriesOf(timelineOf(await house.facts()))];
+  assert.deepEqual(
+    entries.flatMap((one) => (one.role === 'action' ? (one.data.inner ?? []) : [])),
+    [1, 2].map((a) => ({ id: `t1-1-1.${a}`, name: 'add', arguments: { a, b: 1 }, outcome: 'ok' })),
+  );
   const [turn] = (await house.fold()).turns;
   const [first] = turn === undefined ? [] : [...iterationsOf(turn)];
   assert.equal(first?.actions.length, 1, 'the model is told of the one action that it asked for');
