@@ -6,6 +6,7 @@ import type { Locator, Page } from 'playwright-core';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { cachedModels } from '../support/cached-model.ts';
+import { seriousFindings } from './axe.ts';
 import { aPageServer, closeBrowser, lastAnswer, noBrowser, say, visit } from './browser.ts';
 import { HOSTILE } from './fixtures/hostile.ts';
 import { written } from './fixtures/notes.tool.ts';
@@ -140,6 +141,43 @@ describe('the page under way', { skip: noBrowser, concurrency: 2 }, () => {
     await page.keyboard.press('Enter');
     await page.getByText('add_note').first().waitFor();
   });
+
+  for (const dark of [false, true])
+    it(`has no serious finding of accessibility with everything open, in the ${dark ? 'dark' : 'light'}`, async (t) => {
+      const served = await aPageServer(t);
+      const { page } = await visit(t, served, '/', { dark });
+      const found: string[] = [];
+      const look = async (what: string): Promise<void> => {
+        await page.waitForTimeout(300); // what opens has come to rest
+        found.push(...(await seriousFindings(page)).map((one) => `${what}: ${one}`));
+      };
+      await say(page, 'search');
+      await lastAnswer(page);
+      await page.getByRole('button', { name: /Used search/ }).click();
+      await page.getByRole('button', { name: /^done search/ }).click();
+      await page.getByRole('button', { name: 'Edit the message' }).click();
+      await look('an exchange');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'What the agent may use' }).click();
+      await page.getByRole('button', { name: 'Tools of notes' }).click();
+      await look('the menu');
+      await page.keyboard.press('Escape');
+      await say(page, 'edit');
+      await page.locator('.diff').waitFor();
+      await look('a change');
+      await page.getByRole('button', { name: 'Allow further' }).click();
+      await look('how far a yes reaches');
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Refuse…' }).click();
+      await look('a refusal');
+      await page.goto('/');
+      await say(page, 'mail');
+      await page.getByRole('button', { name: 'Edit…' }).click();
+      await page.getByRole('textbox', { name: 'subject' }).fill('x');
+      await page.getByRole('button', { name: 'Allow with these' }).click();
+      await look('a form');
+      assert.deepEqual(found, []);
+    });
 
   it('moves nothing for whoever wants it still', async (t) => {
     const served = await aPageServer(t);

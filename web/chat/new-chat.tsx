@@ -113,5 +113,5 @@ function AgentChoice({
 
 /** `exposure:main` is the main agent of `exposure`: people say `exposure`. */
 function shortName(name: string): string {
-  return name.replace(/:main$/, '');
+  return name === 'main' ? 'the agent' : name.replace(/:main$/, '');
 }
