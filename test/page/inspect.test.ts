@@ -102,6 +102,21 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     await page.getByText(/^1 of 5,\d{3} facts$/).waitFor();
   });
 
+  it('draws the last turns of a long conversation, and the others on demand', async (t) => {
+    const served = await anObservatory(t);
+    const id = await served.begin('turn 1');
+    for (let turn = 2; turn <= 25; turn++) {
+      await served.rest(id);
+      await served.call('POST', `/api/v1/runs/${id}/messages`, { body: { content: `turn ${turn}` } });
+    }
+    await served.rest(id);
+    const { page } = await visit(t, served, inspect(id));
+    await page.getByRole('region', { name: 'Turn 25' }).waitFor();
+    assert.equal(await page.getByRole('region', { name: 'Turn 5', exact: true }).count(), 0);
+    await page.getByRole('button', { name: '5 earlier turns' }).click();
+    await page.getByRole('region', { name: 'Turn 1', exact: true }).waitFor();
+  });
+
   it('says that nothing is there yet, and that something went wrong', async (t) => {
     const served = await anObservatory(t);
     const id = await served.survey();

@@ -6,6 +6,7 @@ import type { WireEntry } from '../api/types.ts';
 import { duration } from '../clock.ts';
 import { dataOf, turnsOf, type Turn } from '../state/entries.ts';
 import { useTick } from '../state/use-tick.ts';
+import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { percent } from '../ui/amounts.ts';
 import { scaleOf, spansOf, ticksOf, timeByKind, type Scale, type Span, type SpanKind } from './waterfall-model.ts';
@@ -20,10 +21,14 @@ const KINDS: Readonly<Record<SpanKind, string>> = {
 };
 const ALL = Object.keys(KINDS) as SpanKind[];
 
+/** Turns that are drawn before somebody asks for the earlier ones. */
+const LATEST = 20;
+
 /** What took how long, turn by turn, with what ran below. */
 export function Waterfall({ entries }: { readonly entries: readonly WireEntry[] }) {
   const turns = useMemo(() => turnsOf(entries).filter((one) => one.number !== undefined), [entries]);
   const spans = useMemo(() => turns.flatMap((turn) => spansOf(turn.work)), [turns]);
+  const [shown, setShown] = useState(LATEST);
   const at = useTick(turns.at(-1)?.end === undefined);
   if (spans.length === 0)
     return (
@@ -34,7 +39,17 @@ export function Waterfall({ entries }: { readonly entries: readonly WireEntry[] 
   return (
     <div className="waterfall">
       <Shares spans={spans} at={at} />
-      {turns.map((turn) => (
+      {turns.length <= shown ? null : (
+        <Button
+          look="quiet"
+          onClick={() => {
+            setShown(Infinity);
+          }}
+        >
+          {turns.length - shown} earlier turns
+        </Button>
+      )}
+      {turns.slice(-shown).map((turn) => (
         <TurnFall key={turn.number} turn={turn} at={at} />
       ))}
     </div>
