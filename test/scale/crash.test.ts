@@ -182,13 +182,17 @@ describe('a fleet', { skip: withoutPostgres, concurrency: 3 }, () => {
       SELECT 'c' || n, 'main', 'effects@1', 'ana', 'acme', 'main', 0, 0, 0, 'pending_action_approval', 99999999999999
       FROM generate_series(1, 10000) n`);
     await Promise.all([fleet.serve('--no-drive'), fleet.work()]);
-    await pause(1_000);
-    const asked = (): number => Number(cluster.sql(`SELECT coalesce(sum(calls), 0) FROM crowd_calls()`) || 0);
-    cluster.sql(`CREATE FUNCTION crowd_calls() RETURNS TABLE (calls bigint) LANGUAGE sql AS
-      $$ SELECT sum(idx_scan + coalesce(seq_scan, 0))::bigint FROM pg_stat_user_tables WHERE schemaname = 'crowd' $$`);
-    const before = asked();
-    await pause(4_000);
-    assert.ok(asked() - before <= 20, `${asked() - before} scans`);
+    cluster.sql(`CREATE FUNCTION crowd_scans() RETURNS bigint LANGUAGE sql AS
+      $$ SELECT sum(coalesce(idx_scan, 0) + seq_scan)::bigint FROM pg_stat_user_tables WHERE schemaname = 'crowd' $$`);
+    const scans = (): number => Number(cluster.sql('SELECT crowd_scans()'));
+    // What was asked at the start is counted late; whoever asks all the time is never quiet.
+    let asked = Infinity;
+    for (let left = 8; left > 0 && asked > 20; left--) {
+      const before = scans();
+      await pause(4_000);
+      asked = scans() - before;
+    }
+    assert.ok(asked <= 20, `${asked} scans in four seconds`);
   });
 });
 

@@ -74,6 +74,26 @@ describe('servers and workers over one database', { skip: withoutPostgres, concu
     assert.equal(await create(one), await create(other));
   });
 
+  test('a server that is told to end lets go of its readers and finishes what it drives, at once', async (t) => {
+    const fleet = startFleet(t, { url: `${cluster.url}?schema=ending` });
+    const [one, other] = [await fleet.serve(), await fleet.serve('--no-drive')];
+    const world = fleet.world();
+    const id = await fleet.begin(other, `once 800 ${world.file}`);
+    const reader = await follow(`${one.url}/api/v1/runs/${id}/stream`);
+    await fleet.rest(other, id, () => world.happened().size === 1);
+    assert.equal(await one.end('SIGTERM'), 0);
+    assert.doesNotMatch(one.said(), /"level":"error"/);
+    const left = await reader.until((event) => event.event === 'end');
+    assert.equal(left.at(-1)?.event === 'end', false);
+    const results = (await fleet.facts(id)).flatMap((fact) =>
+      fact.type === 'tool.result' ? [fact.payload.outcome] : [],
+    );
+    assert.deepEqual(results, ['ok']);
+    await fleet.work();
+    assert.equal((await fleet.rest(other, id, ({ statusKind }) => statusKind === 'ended')).status, 'completed');
+    assert.deepEqual([[...world.happened().values()], await fleet.broken(id, world.happened())], [[1, 1, 1], []]);
+  });
+
   test('a process that is told to end lets its runs come to a good place, and others go on', async (t) => {
     const fleet = startFleet(t, { url: `${cluster.url}?schema=drain` });
     const server = await fleet.serve('--no-drive');

@@ -110,6 +110,23 @@ describe('trouble with PostgreSQL', { skip: withoutPostgres }, () => {
     await log.close();
   });
 
+  test('a full disk is told as such, loses nothing, and is over when there is room', async () => {
+    const log = await open(`${cluster.url}?schema=brim`);
+    await log.create(aConversation('c1'));
+    await log.post('c1', say('before'));
+    // As PostgreSQL says it when a table cannot grow.
+    cluster.sql(`CREATE FUNCTION brim.full() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`);
+    cluster.sql('CREATE TRIGGER full_disk BEFORE INSERT ON brim.facts FOR EACH ROW EXECUTE FUNCTION brim.full()');
+    const lease = await leaseOn(log, 'c1');
+    said(await refused(() => log.append(lease, 1, [answer('a')])), 'log_full', /No space left.*free some space/);
+    said(await refused(() => log.post('c1', say('more'))), 'log_full', /safe/);
+    assert.deepEqual([(await log.find('c1'))?.head, seqs(await log.read('c1', 0, 10))], [1, [1]]);
+    cluster.sql('DROP TRIGGER full_disk ON brim.facts');
+    assert.deepEqual(seqs(added(await log.append(lease, 1, [answer('a')]))), [2]);
+    await log.close();
+  });
+
   test('a server without a free connection says so, and so does a process without one', async () => {
     const guest = cluster.url.replace('treadle@', 'guest:right@');
     await (await open(`${cluster.url}?schema=full`)).close();

@@ -105,28 +105,30 @@ export function logStatements(s: string) {
       ) r ORDER BY since, key LIMIT $1`,
     // From tenant to tenant along the index, however much one of them has waiting; see fair.ts.
     turns: `WITH RECURSIVE t AS (SELECT ${now('$3')} AS now), tenants AS (
-        (SELECT tenant FROM ${s}.conversations WHERE waiting_since IS NOT NULL ORDER BY tenant LIMIT 1)
+        (SELECT tenant FROM ${s}.conversations WHERE waiting_since IS NOT NULL
+          ORDER BY tenant, waiting_since LIMIT 1)
         UNION ALL
         SELECT (SELECT c.tenant FROM ${s}.conversations c WHERE c.waiting_since IS NOT NULL AND c.tenant > tenants.tenant
-          ORDER BY c.tenant LIMIT 1) FROM tenants WHERE tenants.tenant IS NOT NULL
+          ORDER BY c.tenant, c.waiting_since LIMIT 1) FROM tenants WHERE tenants.tenant IS NOT NULL
+      ), held AS MATERIALIZED (
+        SELECT tenant, user_id, count(*) AS count FROM ${s}.conversations, t
+        WHERE owner IS NOT NULL AND until > t.now GROUP BY tenant, user_id
       ), free AS (
         SELECT f.* FROM t, tenants, LATERAL (
           SELECT id, tenant, user_id, waiting_since AS since, key FROM ${s}.conversations c
-          WHERE c.tenant = tenants.tenant AND ${FREE} AND ${OF_BUNDLES} AND ($5::bigint IS NULL OR $5 > (
-            SELECT count(*) FROM ${s}.conversations h
-            WHERE h.tenant = c.tenant AND h.user_id = c.user_id AND h.owner IS NOT NULL AND h.until > t.now))
+          WHERE c.tenant = tenants.tenant AND ${FREE} AND ${OF_BUNDLES} AND ($5::bigint IS NULL OR NOT EXISTS (
+            SELECT 1 FROM held h WHERE h.tenant = c.tenant AND h.user_id = c.user_id AND h.count >= $5))
           ORDER BY waiting_since, key LIMIT $1
         ) f
         UNION ALL
         (SELECT id, tenant, user_id, continue_at, key FROM ${s}.conversations, t
           WHERE continue_at <= t.now AND waiting_since IS NULL AND ${OF_BUNDLES} ORDER BY continue_at, key LIMIT $1)
       ), placed AS (
-        SELECT id, since, key, row_number() OVER (PARTITION BY tenant ORDER BY since, key) + (
-            SELECT count(*) FROM ${s}.conversations h, t
-            WHERE h.tenant = free.tenant AND h.owner IS NOT NULL AND h.until > t.now) AS place,
-          row_number() OVER (PARTITION BY tenant, user_id ORDER BY since, key) + (
-            SELECT count(*) FROM ${s}.conversations h, t
-            WHERE h.tenant = free.tenant AND h.user_id = free.user_id AND h.owner IS NOT NULL AND h.until > t.now) AS own
+        SELECT id, since, key,
+          row_number() OVER (PARTITION BY tenant ORDER BY since, key)
+            + coalesce((SELECT sum(h.count) FROM held h WHERE h.tenant = free.tenant), 0) AS place,
+          row_number() OVER (PARTITION BY tenant, user_id ORDER BY since, key)
+            + coalesce((SELECT h.count FROM held h WHERE h.tenant = free.tenant AND h.user_id = free.user_id), 0) AS own
         FROM free
       )
       SELECT id, since FROM placed
