@@ -13,7 +13,7 @@ import type { ModelFailure, ModelRequest } from '../domain/model.ts';
 import type { Questions } from '../kernel/verdict.ts';
 import { judgeResponse } from './judge-response.ts';
 import { listen, type Heard, type Piece } from './listen.ts';
-import type { Backoff, Command } from './next.ts';
+import type { Backoff, Command } from './command.ts';
 import { chooseTool, type Chosen } from './tool-choice.ts';
 import {
   answered,

@@ -1,7 +1,6 @@
 import { unreachable } from '../base/assert.ts';
 import { isCold } from '../assembly/cache.ts';
 import { clearable } from '../assembly/clearing.ts';
-import type { ModelRef } from '../domain/agent.ts';
 import {
   CRASH_LOOP,
   iterationsAllowed,
@@ -9,49 +8,14 @@ import {
   openRequests,
   openWaits,
   type ActionState,
-  type Attempt,
   type Conversation,
   type Iteration,
   type Turn,
 } from '../domain/conversation.ts';
-import type { FactPayload } from '../domain/event.ts';
 import { WINDOW_CODE } from '../domain/limits.ts';
-import type { ModelFailure } from '../domain/model.ts';
-import type { EndStatus, StopKind } from '../domain/status.ts';
-
-/** What a worker is to do next. `rest`: nothing, until somebody else states a fact. */
-export type Command =
-  | { readonly type: 'start_turn' }
-  | { readonly type: 'plan' }
-  /** These results leave the prompt. */
-  | { readonly type: 'clear'; readonly actions: readonly string[] }
-  | { readonly type: 'compact'; readonly why: FactPayload<'memory.compact.request'>['why'] }
-  /** Attempt `attempt` (from 1) at the next model call, or at the current one when it failed or was lost. */
-  | {
-      readonly type: 'call_model';
-      readonly attempt: number;
-      readonly model: ModelRef;
-      readonly backoff?: Backoff;
-      readonly wrapUp: boolean;
-    }
-  /** These actions have no observation and wait for nobody. */
-  | { readonly type: 'act'; readonly actions: readonly ActionState[] }
-  /** Every open action gets an observation without being run. */
-  | { readonly type: 'settle'; readonly why: 'cancelled' | 'steered' | 'ended' | 'crashed' }
-  | { readonly type: 'answer'; readonly text: string }
-  | { readonly type: 'end'; readonly status: EndStatus; readonly stop: StopKind; readonly error?: TurnError }
-  | { readonly type: 'rest' };
-
-export interface TurnError {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** How long to wait before an attempt: what the provider asked for, or `step` doublings of a second, with jitter. */
-export interface Backoff {
-  readonly step: number;
-  readonly retryAfterMs: number | undefined;
-}
+import type { StopKind } from '../domain/status.ts';
+import { again } from './again.ts';
+import { broken, limited, type Command } from './command.ts';
 
 /**
  * What happens next depends on the log and on nothing else.
@@ -82,7 +46,7 @@ function within(conversation: Conversation, turn: Turn, open: readonly ActionSta
   if (turn.compaction === 'requested') return { type: 'compact', why: turn.compactionWhy ?? 'size' };
   const { current } = turn;
   if (current === undefined) return callNext(conversation, turn);
-  if (current.response === undefined) return again(conversation, turn, current.attempts);
+  if (current.response === undefined) return again(turn, current.attempts) ?? callNext(conversation, turn);
   return afterResponse(conversation, turn, current, current.response.stop, open);
 }
 
@@ -203,10 +167,6 @@ function overLimit(onLimit: 'end' | 'error' | 'wrap_up', most: number): Command 
   return limited(status, 'max_iterations', `the limit of ${most} model calls a turn is reached`);
 }
 
-function limited(status: EndStatus, code: string, message: string): Command {
-  return { type: 'end', status, stop: 'limit', error: { code, message } };
-}
-
 /**
  * Whether a summary should stand for older turns: the next prompt would not fit, there are more turns than are shown, or it
  * is large and has to be paid for anew in any case, since no cache holds it. While one does, what it holds is left alone.
@@ -230,88 +190,6 @@ function filled({ contextTokens }: Conversation, { agent }: Turn): Command | und
   if (contextEnds !== true || contextTokens < contextMaxTokens) return undefined;
   const message = `the prompt has ${contextTokens} tokens, context_max_tokens is ${contextMaxTokens}, and no memory plugin is active that could shorten it: begin another conversation`;
   return limited('error', 'context_full', message);
-}
-
-/** The same call again, or the next model of the chain, or the end: which depends on why it failed. */
-function again(conversation: Conversation, turn: Turn, attempts: readonly Attempt[]): Command {
-  const { models, limits } = turn.agent;
-  const last = attempts.at(-1);
-  const index = Math.max(
-    0,
-    models.findIndex((one) => one.provider === last?.request.model.provider && one.model === last.request.model.model),
-  );
-  const model = models[index];
-  if (model === undefined || last === undefined) return callNext(conversation, turn);
-  const wrapUp = last.request.purpose === 'wrap_up';
-  const attempt = last.request.attempt + 1;
-  const { failure } = last;
-  // A call without an answer was lost in a crash, or given up for a message that came in between.
-  if (failure === undefined || failure.class === 'aborted') {
-    return attempt > limits.maxAttempts + attempts.length
-      ? broken('crash_loop', 'the model call was lost again and again')
-      : { type: 'call_model', attempt, model, wrapUp };
-  }
-  if (failure.class === 'context_length') {
-    if (last.compaction === 'done') return { type: 'call_model', attempt, model, wrapUp }; // it is shorter now
-    if (attempts.every((one) => one.compaction === undefined)) return { type: 'compact', why: 'size' };
-  }
-  const failed = attempts.filter((one) => one.failure !== undefined && one.failure.class !== 'aborted').length;
-  if (failed >= limits.maxAttempts) return unanswered(failure);
-  const tries = attempts.filter(
-    (one) => one.request.model.provider === model.provider && one.request.model.model === model.model,
-  ).length;
-  const onward = models[index + 1];
-  switch (remedy(failure)) {
-    case 'retry':
-      if (tries < TRIES_PER_MODEL || onward === undefined)
-        return {
-          type: 'call_model',
-          attempt,
-          model,
-          wrapUp,
-          backoff: { step: tries, retryAfterMs: failure.retryAfterMs },
-        };
-      return { type: 'call_model', attempt, model: onward, wrapUp };
-    case 'other_model':
-      return onward === undefined ? unanswered(failure) : { type: 'call_model', attempt, model: onward, wrapUp };
-    case 'none':
-      return unanswered(failure);
-  }
-}
-
-/** Attempts at one model before the next of its chain is tried. */
-const TRIES_PER_MODEL = 2;
-
-function remedy(failure: ModelFailure): 'retry' | 'other_model' | 'none' {
-  switch (failure.class) {
-    case 'rate_limit':
-    case 'overloaded':
-    case 'server':
-    case 'network':
-    case 'timeout':
-    case 'incomplete':
-    case 'protocol':
-      return 'retry';
-    case 'auth':
-    case 'not_found':
-      return 'other_model';
-    case 'bad_request':
-    case 'context_length':
-    case 'aborted':
-    case 'unknown':
-      return 'none';
-    default:
-      return unreachable(failure.class);
-  }
-}
-
-function unanswered({ class: kind, message }: ModelFailure): Command {
-  return {
-    type: 'end',
-    status: 'error',
-    stop: kind === 'incomplete' || kind === 'protocol' ? 'protocol' : 'error',
-    error: { code: `model_${kind}`, message },
-  };
 }
 
 function tooManyFaults(turn: Turn): Command | undefined {
@@ -370,8 +248,4 @@ function unfinished(stop: StopKind): Command {
 function crashLoop(): Command {
   const message = `the program stopped ${CRASH_LOOP} times in a row at the same point of this turn`;
   return { type: 'end', status: 'error', stop: 'error', error: { code: 'crash_loop', message } };
-}
-
-function broken(code: string, message: string): Command {
-  return { type: 'end', status: 'error', stop: 'protocol', error: { code, message } };
 }

@@ -12,7 +12,7 @@ import { act } from './act.ts';
 import { callModel } from './call-model.ts';
 import { compact, plan } from './consult.ts';
 import { stopChildren } from './delegate.ts';
-import type { Command } from './next.ts';
+import type { Command } from './command.ts';
 import { observation } from './prepare.ts';
 import { draft, type RecordOptions } from './recorder.ts';
 import { answered, inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
