@@ -319,7 +319,7 @@ async function race(
   return { spent: input + output, completed: ends.filter((status) => status === 'completed').length };
 }
 
-test('of a hundred runs at once no more are let in than the budget has room for', async (t) => {
+test('B135 of a hundred runs at once no more are let in than the budget has room for', async (t) => {
   const folder = temporaryFolder(t);
   const clock = aClock(NOON);
   for (const ledger of [createMemoryLedger({ clock }), await openSqliteLedger({ file: `${folder}/race.db`, clock })]) {

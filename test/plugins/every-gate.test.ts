@@ -27,6 +27,15 @@ gateConformance({
 });
 
 gateConformance({
+  plugin: named('gate.context_window'),
+  config: { max_tokens: 2_000 },
+  tools: [look],
+  script: [{ ...act('look'), usage: { input: 1_990, output: 20 } }, { text: 'done' }],
+  verdicts: ['before:llm.request deny'],
+  came: ['error', 'context_window', undefined, 'ok'],
+});
+
+gateConformance({
   plugin: named('gate.tool_approval'),
   config: {},
   tools: [aTool('mail', () => 'sent', { effect: 'idempotent', approval: 'ask' })],

@@ -27,6 +27,7 @@ export const contextWindow = definePlugin({
   id: 'gate.context_window',
   about: "Has older turns compacted before a prompt is longer than the model's window.",
   config,
+  example: { max_tokens: 100_000 },
   setup(host, { max_tokens, reserve_tokens }) {
     host.before('before:llm.request', ({ request, purpose }, { conversation }) => {
       const { contextWindow: window, maxTokens = RESERVED } = request.model;
