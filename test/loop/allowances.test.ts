@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openRequests } from '../../src/domain/conversation.ts';
 import type { FactPayload } from '../../src/domain/event.ts';
+import { toolDigest } from '../../src/domain/tool.ts';
 import { deny, hold, type Remember } from '../../src/kernel/verdict.ts';
 import type { Reply } from '../../src/adapters/models/script.ts';
 import { aHouse, aTool, type House, type HouseOptions } from '../support/house.ts';
@@ -154,6 +155,21 @@ test('a yes for always is offered where it can be kept, counts where it is kept,
   assert.deepEqual((await open(house))?.allowance?.scopes, ['conversation']);
   await allow(house, 'always');
   assert.deepEqual(sent, ['bo']);
+});
+
+test('what is allowed for always is allowed to that agent of that bundle, for the tool as it was described', async () => {
+  const asked: boolean[] = [];
+  for (const change of [{}, { agent: 'clerk' }, { bundle: 'other@1' }, { described: 'otherwise' }, { tool: 'order' }]) {
+    const house = post([], () => both);
+    const described = toolDigest(aTool('mail', () => 1, { effect: 'once' }).definition);
+    const covers = [{ gate: 'gate.mail', subject: {} }];
+    const kept = { id: 'a', scope: 'always', tool: 'mail', described, covers, about: '', by: 'ana', at: 1 } as const;
+    const stored = { ...kept, bundle: 'test@1', agent: 'main', conversation: 'c0', ...change };
+    Object.assign(house.ports, { allowances: { allowancesOf: () => [stored] } });
+    await house.ask('go');
+    asked.push((await open(house)) !== undefined);
+  }
+  assert.deepEqual(asked, [false, true, true, true, true]);
 });
 
 test('where what is kept cannot be read, a person is asked', async () => {
