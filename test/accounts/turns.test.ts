@@ -291,3 +291,45 @@ test('an authorization server that is down is told as that', async (t) => {
     assert.ok(!`${await page.text()}${desk.lines.join('')}`.includes('tok-leak'));
   });
 });
+
+test('two accounts are two: what one gives counts for its tools alone', async (t) => {
+  const [slack, mail] = [await aFakeServer(t), await aFakeServer(t)];
+  const provider = ({ issuer }: FakeServer, scope: string) => ({
+    ...{ type: 'oauth2', issuer, client_id: 'app', client_secret: 'shh', scopes: [scope] },
+  });
+  const needs = (of: string, claim: string) => ({ provider: of, claims: [claim] });
+  const yaml = JSON.stringify({
+    surfaces: {
+      as_consumer: {
+        agents: {
+          main: {
+            tools: [
+              {
+                ...{ name: 'both', kind: 'module', module: './post.js' },
+                tool_claims: { post: needs('slack', 'chat:write'), look: needs('mail', 'chat:write') },
+              },
+            ],
+          },
+        },
+      },
+    },
+    models: { balanced: { provider: 'scripted', script: 'script.json' } },
+    accounts: { slack: provider(slack, 'chat:write'), mail: provider(mail, 'mail:read') },
+  });
+  await inFolder(yaml, { 'post.js': post, 'script.json': JSON.stringify(attempt) }, async (file) => {
+    const { call, begin, rest, log } = await aServer(t, { bundles: [file] });
+    for (const [name, fake] of Object.entries({ slack, mail })) {
+      const { body } = await call('POST', `/api/v1/accounts/${name}/connect`);
+      await come(fake.consent(String(body['authorizationUrl'])));
+    }
+    const id = await begin('post it');
+    await rest(id);
+    const facts = await log.read(id, 0, 1_000);
+    assert.deepEqual(
+      facts.filter(({ type }) => type === 'account.inactive').map(({ payload }) => payload),
+      [{ account: 'mail', tools: [{ name: 'look', why: 'needs chat:write in the connected mail account' }] }],
+    );
+    const result = facts.find(({ type }) => type === 'tool.result')?.payload as { value: { provider: string } }; // of that type
+    assert.equal(result.value.provider, 'slack');
+  });
+});
