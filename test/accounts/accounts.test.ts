@@ -138,7 +138,7 @@ test('a token that is about to end is renewed once, however many ask', async (t)
   );
 });
 
-test('of two processes that renew at once the one that wrote first counts', async (t) => {
+test('B081 of two processes that renew at once the one that wrote first counts', async (t) => {
   const desk = await aDesk(t);
   await connected(desk);
   desk.clock.at += 3_590_000;

@@ -91,7 +91,7 @@ for (const [who, models] of [
   });
 }
 
-test('what a user switched off is not found, whatever the query', async () => {
+test('B124 what a user switched off is not found, whatever the query', async () => {
   const queries = ['mail send', 'mail_send', 'mail'];
   const found = await Promise.all(queries.map((query) => search(agent(noSending), query)));
   assert.deepEqual(

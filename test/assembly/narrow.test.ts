@@ -42,7 +42,7 @@ test('law 1: no record of a user widens what the operator grants', () => {
   );
 });
 
-test('law 2: effective is configured less disabled', () => {
+test('B125 law 2: effective is configured less disabled', () => {
   fc.assert(
     fc.property(anyGrant, anyRecord, (grant, record) => {
       const { selection } = readSelection(record);

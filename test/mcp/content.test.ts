@@ -6,7 +6,7 @@ const PNG = Buffer.from('not really a picture, and long enough to be one all the
 const image = { type: 'image', mimeType: 'image/png', data: PNG };
 const text = (said: string) => ({ type: 'text', text: said });
 
-test('every type of content has its part, and what cannot be shown a note', () => {
+test('B079 every type of content has its part, and what cannot be shown a note', () => {
   const content = [
     text('hello'),
     image,
@@ -48,7 +48,7 @@ test('a structured result counts once, although servers say it as text too', () 
   });
 });
 
-test('a file reaches the model once, and never as base64 in a text', () => {
+test('B078 a file reaches the model once, and never as base64 in a text', () => {
   const structuredContent = { picture: PNG, url: `data:image/png;base64,${PNG}`, size: 3 };
   const result = returned({ content: [image, text(JSON.stringify(structuredContent))], structuredContent }, undefined);
   assert.deepEqual(result, {

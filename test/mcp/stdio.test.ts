@@ -6,7 +6,7 @@ import { call, fake, offered, withServer } from './support.ts';
 
 const tool = (name: string) => ({ name });
 
-test('all pages of a list are read, in the order of the names', async () => {
+test('B072 all pages of a list are read, in the order of the names', async () => {
   const pages = [
     [tool('f'), tool('e')],
     [tool('d'), tool('c')],
@@ -17,7 +17,7 @@ test('all pages of a list are read, in the order of the names', async () => {
   });
 });
 
-test('a list that comes back to a page it gave before ends there, and the log says so', async () => {
+test('B073 a list that comes back to a page it gave before ends there, and the log says so', async () => {
   await withServer(fake({ pages: [[tool('a'), tool('a')]], repeatsCursor: true }), async (server, lines) => {
     assert.deepEqual(await offered(server), ['a']);
     assert.ok(lines.some(({ fields }) => String(fields['oddity']).includes('was read before')));

@@ -67,7 +67,7 @@ test('the traits of the bundle stand over what a server says of itself', async (
   });
 });
 
-test('a server that changes its list in mid-turn changes the next turn and not this one', async () => {
+test('B074 a server that changes its list in mid-turn changes the next turn and not this one', async () => {
   const before = [{ name: 'change' }, { name: 'echo', description: 'Says it again.' }];
   const services = { fake: fake({ pages: [before], later: [{ name: 'change' }, { name: 'shout' }] }) };
   const script = [use('kb_change'), use('kb_echo'), done, use('kb_echo'), done];
@@ -170,7 +170,7 @@ test('what a server asks while it works is asked of the person, and the call is 
   });
 });
 
-test('five megabytes of text are shown as head and tail, and the whole is kept', async () => {
+test('B077 five megabytes of text are shown as head and tail, and the whole is kept', async () => {
   const services = { fake: fake({ pages: [[{ name: 'big' }]] }) };
   await atDesk({ services, tools: [entry()], script: [use('kb_big', { bytes: 5_000_000 }), done] }, async (desk) => {
     await desk.ask('Go.');
@@ -203,7 +203,7 @@ test('a picture of ten megabytes is kept by reference and named, and small ones 
   });
 });
 
-test('the order in which servers list their tools and write their schemas changes no byte of a prompt', async () => {
+test('B076 the order in which servers list their tools and write their schemas changes no byte of a prompt', async () => {
   const one = {
     name: 'b',
     inputSchema: { type: 'object', properties: { x: { type: 'string' }, a: { type: 'number' } } },

@@ -22,7 +22,7 @@ test('tool_call says what a call takes and what it will meet', async () => {
   });
 });
 
-test('a tool that is off or unknown is told apart, with a reason or the names there are', async () => {
+test('B122 a tool that is off or unknown is told apart, with a reason or the names there are', async () => {
   const off = await runTool(ioGroup, 'tool_call', { name: 'slack' }, { conversation: conversation() });
   assert.deepEqual(off, {
     kind: 'failure',

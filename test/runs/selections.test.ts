@@ -384,3 +384,18 @@ test('to begin anew switches on whatever is not named', async () => {
     assert.deepEqual([selection.disabled.tools, selection.model], [{ post: ['mail'] }, undefined]);
   });
 });
+
+test('over twenty rounds the cached head of the prompt is the same bytes, whatever time and budget say', async () => {
+  await setting({}, async ({ talk, models, pass }) => {
+    let id: string | undefined;
+    for (let round = 0; round < 20; round++) {
+      id = await talk(`round ${round}`, id);
+      pass(round % 3);
+    }
+    assert.ok(models.requests.length >= 20);
+    const heads = new Set(
+      models.requests.map(({ instructions, gallery, tools }) => JSON.stringify([instructions, gallery, tools])),
+    );
+    assert.equal(heads.size, 1);
+  });
+});

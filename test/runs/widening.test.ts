@@ -202,7 +202,7 @@ async function latest({
   return { conversation: start.agent?.tools ?? [] };
 }
 
-test('nothing that a model calls, by whatever door, changes what anybody may do', async () => {
+test('B123 nothing that a model calls, by whatever door, changes what anybody may do', async () => {
   await served({}, async (world) => {
     await fc.assert(holds(world), { numRuns: 30 });
     // The doors are open: each of them was gone through at least here.
