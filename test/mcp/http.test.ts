@@ -184,3 +184,43 @@ test('a redirect to another place is not followed with the token', async () => {
       ),
   );
 });
+
+for (const protocolVersion of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
+  test(`a server that speaks ${protocolVersion} tells how far it is, and is told that a call is given up`, async () => {
+    const ofThatTime: Answer = (asked, response) => {
+      const { id, method, params } = asked.message;
+      // What came later it does not know.
+      if (method === 'server/discover') return undefined;
+      if (method === 'initialize') return { ...usual(asked, response), protocolVersion };
+      if (method !== 'tools/call') return usual(asked, response);
+      const meta = (params?.['_meta'] ?? {}) as Readonly<Record<string, unknown>>;
+      const told = { progressToken: meta['progressToken'], progress: 1, total: 2, message: 'half way' };
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const say = (message: object): void =>
+        void response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`);
+      say({ method: 'notifications/progress', params: told });
+      const { hang } = (params?.['arguments'] ?? {}) as { readonly hang?: boolean };
+      if (hang !== true) {
+        say({ id, result: { content: [{ type: 'text', text: 'done' }] } });
+        response.end();
+      }
+      return undefined;
+    };
+    await serving(ofThatTime, (url, asked) =>
+      withServer(at(url), async (server) => {
+        const heard: unknown[] = [];
+        await call(server, 'echo', {}, { progress: (report) => void heard.push(report) });
+        assert.deepEqual(heard, [{ text: 'half way', fraction: 0.5 }]);
+        const stop = new AbortController();
+        const hanging = call(server, 'echo', { hang: true }, { signal: stop.signal, progress: () => stop.abort() });
+        await assert.rejects(hanging);
+        const given = (): object | undefined =>
+          asked.find(({ message }) => message.method === 'notifications/cancelled')?.message.params;
+        for (let tries = 0; given() === undefined && tries < 200; tries++)
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        const hung = asked.filter(({ message }) => message.method === 'tools/call').at(-1)?.message.id;
+        assert.deepEqual(given(), { ...given(), requestId: hung });
+      }),
+    );
+  });
+}
