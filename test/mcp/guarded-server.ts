@@ -18,6 +18,8 @@ export interface GuardedServer {
   readonly issuer: string;
   /** Who called what, by the token that was shown. */
   readonly calls: { readonly user: string; readonly tool: string }[];
+  /** In which session each call was made; who began a session is in its name. */
+  readonly sessions: string[];
   /** What the token endpoint was asked, in order. */
   readonly granted: URLSearchParams[];
   readonly registered: Record<string, unknown>[];
@@ -118,7 +120,10 @@ export async function aGuardedServer(t: Ending): Promise<GuardedServer> {
     switch (asked.method) {
       case 'initialize': {
         const serverInfo = { name: 'kb', version: '1' };
-        return answer({ protocolVersion: asked.params?.['protocolVersion'], capabilities: { tools: {} }, serverInfo });
+        const { protocolVersion } = asked.params ?? {};
+        const session = `${given.user}-${randomBytes(4).toString('hex')}`;
+        const greeted = answer({ protocolVersion, capabilities: { tools: {} }, serverInfo });
+        return { ...greeted, headers: { 'mcp-session-id': session } };
       }
       case 'tools/list': {
         const names = fake.tools[given.user] ?? fake.tools['*'] ?? [];
@@ -140,6 +145,7 @@ export async function aGuardedServer(t: Ending): Promise<GuardedServer> {
           return { status: 403, headers: { 'www-authenticate': lacking } };
         }
         fake.calls.push({ user: given.user, tool });
+        fake.sessions.push(String(headers['mcp-session-id']));
         return answer({ content: [{ type: 'text', text: `${tool} for ${given.user}` }] });
       }
       default:
@@ -151,6 +157,7 @@ export async function aGuardedServer(t: Ending): Promise<GuardedServer> {
     url: `${await listening(t, (path, body, request) => fake.answer?.(path) ?? mcp(path, body, request))}/mcp`,
     issuer: await listening(t, (path, body) => fake.answer?.(path) ?? authorization(path, body)),
     calls: [],
+    sessions: [],
     granted: [],
     registered: [],
     secrets: new Set(),

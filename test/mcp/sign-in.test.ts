@@ -316,3 +316,20 @@ test('where it is on https, the server describes itself, and is known by that', 
     assert.deepEqual([url.searchParams.get('client_id'), one.fake.registered], ['https://t.example/client', []]);
   });
 });
+
+test('who signs in anew, perhaps as somebody else, is never in the session of who was there before', async (t) => {
+  await desk(t, { script: [search, done, search, done] }, async (one) => {
+    await one.signIn('ana');
+    const { id } = await one.ask('look');
+    await one.signIn('bo');
+    await one.say(id, 'again');
+    assert.deepEqual(
+      one.fake.calls.map(({ user }) => user),
+      ['ana', 'bo'],
+    );
+    assert.deepEqual(
+      one.fake.sessions.map((session) => session.split('-')[0]),
+      ['ana', 'bo'],
+    );
+  });
+});
