@@ -66,6 +66,8 @@ export interface RunQuery {
   readonly q?: string | undefined;
   readonly archived?: 'no' | 'only' | 'any' | undefined;
   readonly parent?: string | undefined;
+  /** A label of their metadata, as `name=value`. */
+  readonly label?: string | undefined;
   readonly cursor?: string | undefined;
   /** 1 to 100. */
   readonly limit?: number | undefined;

@@ -12,7 +12,7 @@ export {
   type UsageRange,
 } from './client.ts';
 export type { RunEvent } from './events.ts';
-export type { ChangeOptions, Run, RunDecision, SayOptions } from './run.ts';
+export type { ChangeOptions, ForkOptions, Run, RunDecision, SayOptions } from './run.ts';
 export type { Fetch } from './transport.ts';
 export type {
   Account,

@@ -60,11 +60,18 @@ export interface Run extends AsyncIterable<RunEvent> {
   /** Opens the turn again that was stopped or that a limit ended. Limits that are given stand from now on. */
   resume(options?: ChangeOptions & { readonly limits?: RunLimits | undefined }): Promise<Snapshot>;
   /** A new run whose past is a copy of this one's, up to the entry `at`. */
-  fork(options?: ChangeOptions & { readonly at?: string | undefined }): Promise<Run>;
+  fork(options?: ForkOptions): Promise<Run>;
   /** Out of the lists, or back into them. */
   archive(archived?: boolean, options?: ChangeOptions): Promise<Snapshot>;
   /** Gone, with all it holds. */
   remove(options?: ChangeOptions): Promise<void>;
+}
+
+export interface ForkOptions extends ChangeOptions {
+  readonly at?: string | undefined;
+  /** Said in place of the message at `at`, which has to begin a turn. */
+  readonly content?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface SayOptions extends ChangeOptions {
@@ -133,8 +140,12 @@ export function createRun(id: string, options: RunOptions): Run {
     steer: (content, given) => say('steer', content, given),
     stop: (given) => moved('stop', {}, given),
     resume: (given) => moved('resume', given?.limits === undefined ? {} : { limits: given.limits }, given),
-    async fork(given = {}) {
-      const body = given.at === undefined ? {} : { at: given.at };
+    async fork({ at, content, metadata, ...given } = {}) {
+      const body = {
+        ...(at !== undefined && { at }),
+        ...(content !== undefined && { content }),
+        ...(metadata !== undefined && { metadata }),
+      };
       const copy = asSnapshot(await change('fork', body, given));
       return createRun(copy.id, { ...options, cursor: undefined });
     },

@@ -63,6 +63,12 @@ test('every route of the run API answers as its table says', async (t) => {
   await ask('archiveRun', id);
   await ask('archiveRun', id, { body: { archived: false } });
   await ask('listRuns', '', { query: '?status=stopped,completed&archived=any&limit=10&q=write' });
+  const { runs } = await ask('listRuns', '', { query: '?archived=any&label=copy%3Dyes' });
+  assert.deepEqual(
+    (runs as { metadata: unknown }[]).map(({ metadata }) => metadata),
+    [{ copy: 'yes' }],
+  );
+  assert.equal((await served.call('GET', `${API}/runs?label=copy`)).code, 'invalid_request');
   await ask('readUsage', '', { query: '?by=agent' });
   await ask('removeRun', id);
   // Those that have a test of their own.
