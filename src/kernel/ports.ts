@@ -479,6 +479,11 @@ export interface EngineHealth {
   readonly failing: number;
   /** Since when the longest waiting one has been ready. */
   readonly oldestReady?: Instant | undefined;
+  /**
+   * For how many milliseconds the first of what is due by time alone, the end of a dead worker's lease or of a rest, has been
+   * left; 0 where nothing is.
+   */
+  readonly overdueMs?: number | undefined;
 }
 
 /**

@@ -183,7 +183,7 @@ export function engineConformance(
       const { slice, begun } = slices(log, 'w1', () => ({}));
       await engine.start(slice);
       await pass(clock, 14_000);
-      assert.deepEqual(begun, []);
+      assert.deepEqual([begun, (await engine.health()).overdueMs], [[], 0]);
       await pass(clock, 1_000);
       assert.deepEqual(begun, ['c1']);
       await engine.stop({ drainMs: 0 });

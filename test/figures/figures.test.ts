@@ -33,7 +33,7 @@ async function lines(figures: Figures, name: string): Promise<string[]> {
     .sort();
 }
 
-const health: EngineHealth = { running: 2, waiting: 3, failing: 1, oldestReady: 1_000 };
+const health: EngineHealth = { running: 2, waiting: 3, failing: 1, oldestReady: 1_000, overdueMs: 4_000 };
 
 test('a turn leaves its calls, tokens, actions and end', async () => {
   const { house, figures } = counted({
@@ -107,8 +107,14 @@ test('runs and the queue are looked up when somebody asks, and counted no more o
       ...(await lines(figures, 'treadle_queue_waiting')),
       ...(await lines(figures, 'treadle_slices_running')),
       ...(await lines(figures, 'treadle_queue_oldest_seconds')),
+      ...(await lines(figures, 'treadle_queue_overdue_seconds')),
     ],
-    ['treadle_queue_waiting 3', 'treadle_slices_running 2', 'treadle_queue_oldest_seconds 60'],
+    [
+      'treadle_queue_waiting 3',
+      'treadle_slices_running 2',
+      'treadle_queue_oldest_seconds 60',
+      'treadle_queue_overdue_seconds 4',
+    ],
   );
   assert.equal(counts, 1);
   clock.advance(6_000);

@@ -150,7 +150,9 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     async health() {
       const waiting = (await log.ready(WAITING_COUNTED, { bundles })).length;
       const oldestReady = await log.oldestReady();
-      return { running: running.size, waiting, failing: failed.size, oldestReady };
+      const due = await log.due({ bundles });
+      const overdueMs = due === undefined ? 0 : Math.max(0, clock.now() - due);
+      return { running: running.size, waiting, failing: failed.size, oldestReady, overdueMs };
     },
   };
 }

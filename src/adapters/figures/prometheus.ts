@@ -105,17 +105,23 @@ export function createFigures({ clock, logger, version }: FiguresOptions): Figur
     help: 'Runs whose last slices failed in this process.',
     registers,
   });
+  const overdue = new Gauge({
+    name: 'treadle_queue_overdue_seconds',
+    help: 'For how long nobody has taken what is due: the run of a dead worker, or one whose rest is over.',
+    registers,
+  });
   new Gauge({
     name: 'treadle_queue_oldest_seconds',
     help: 'How long the longest waiting run with work has waited.',
     registers,
     async collect() {
       const health = await look('treadle_queue_oldest_seconds', (from) => from.health());
-      for (const gauge of [this, waiting, running, failing]) gauge.reset();
+      for (const gauge of [this, waiting, running, failing, overdue]) gauge.reset();
       if (health === undefined) return;
       waiting.set(health.waiting);
       running.set(health.running);
       failing.set(health.failing);
+      overdue.set((health.overdueMs ?? 0) / 1000);
       this.set(health.oldestReady === undefined ? 0 : Math.max(0, clock.now() - health.oldestReady) / 1000);
     },
   });

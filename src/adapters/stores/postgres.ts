@@ -274,8 +274,8 @@ export function createPostgresLog(
     },
 
     async oldestReady() {
-      const [row] = await run<{ since: number }>('ready', [1, null, time()], 'some');
-      return row?.since;
+      const [row] = await run<{ since: number; now: number }>('ready', [1, null, time()], 'some');
+      return row === undefined ? undefined : clock.now() - (row.now - row.since); // as this process counts
     },
 
     watch(conversationId, listener) {

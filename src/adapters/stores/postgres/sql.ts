@@ -96,7 +96,7 @@ export function logStatements(s: string) {
       WHERE id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING waiting_since, continue_at,
         EXISTS (SELECT 1 FROM ${s}.conversations w WHERE w.waiting_since IS NOT NULL AND w.owner IS NULL) AS more`,
 
-    ready: `SELECT id, since FROM (
+    ready: `SELECT id, since, ${now('$3')} AS now FROM (
         (SELECT id, waiting_since AS since, key FROM ${s}.conversations, (SELECT ${now('$3')} AS now) t
           WHERE ${FREE} AND ${OF_BUNDLES} ORDER BY waiting_since, key LIMIT $1)
         UNION ALL
