@@ -135,10 +135,9 @@ test('whatever folder becomes a link in the meantime, what is read and written i
   const swap = async (): Promise<void> => {
     while (!isOver) {
       renameSync(path.join(root, 'src'), away);
-      symlinkSync(path.join(folder, 'evil'), path.join(root, 'src'));
+      inPlaceOf(path.join(root, 'src'), (src) => symlinkSync(path.join(folder, 'evil'), src));
       await new Promise((resolve) => setImmediate(resolve));
-      rmSync(path.join(root, 'src'));
-      renameSync(away, path.join(root, 'src'));
+      inPlaceOf(path.join(root, 'src'), (src) => renameSync(away, src));
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
@@ -165,6 +164,19 @@ test('whatever folder becomes a link in the meantime, what is read and written i
   assert.equal(readFileSync(path.join(folder, 'evil', 'a.txt'), 'utf8'), 'secret');
   assert.deepEqual(readdirSync(path.join(folder, 'evil')), ['a.txt']);
 });
+
+/** Whoever writes may make the folder anew in between. */
+function inPlaceOf(target: string, act: (target: string) => void): void {
+  for (;;) {
+    rmSync(target, { recursive: true, force: true });
+    try {
+      act(target);
+      return;
+    } catch {
+      // It is there again.
+    }
+  }
+}
 
 test('devices, pipes and the files of processes are no files, also where the root is above them', async (t) => {
   const { files, root } = aRoot(t);

@@ -129,6 +129,15 @@ test(
   },
 );
 
+test('what another program says of a file counts only where the file says the same', async (t) => {
+  const files = aTree(t);
+  const lying = { ...files, read: () => Promise.resolve(Buffer.from('something else\n')) };
+  const query = { ...all, pattern: 'const', isLiteral: true };
+  assert.deepEqual(await fileSearch.grep(lying, query, signal), { ok: true, lines: [], isCut: false });
+  const found = await fileSearch.grep(files, { ...query, glob: '*.ts' }, signal);
+  assert.equal(found.ok && found.lines.length, 3);
+});
+
 test('what a .gitignore or the bundle leaves out, git keeps for itself or a link leads to is not found', async (t) => {
   const { paths } = await fileSearch.find(aTree(t), { under: '', glob: '**', limit: 100 }, signal);
   assert.deepEqual(paths, [

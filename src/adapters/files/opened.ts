@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs';
-import { constants, lstat, open, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { constants, lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
 import { FileRefusal } from '../../kernel/files.ts';
@@ -20,8 +20,8 @@ export async function realInRoot(root: string, target: string, named: string): P
 }
 
 /**
- * Opens what is at a real path, as long as it is still there in the end: a link that took its place in between leads to
- * another file, and that is told by what was opened.
+ * Opens what is at a real path, and nothing that took its place in between: a folder on the way may have become a link, and
+ * that is told by what was opened.
  */
 export async function openInRoot(root: string, real: string, flags: number, named: string): Promise<FileHandle> {
   let handle: FileHandle;
@@ -32,8 +32,7 @@ export async function openInRoot(root: string, real: string, flags: number, name
     throw refusal(error, named);
   }
   try {
-    const again = await realInRoot(root, real, named);
-    if (again === undefined || !isSame(await handle.stat({ bigint: true }), await stat(again, { bigint: true }))) {
+    if (!(await isWhereItWas(root, real, handle, named))) {
       throw new FileRefusal('outside', `${shown(named)} changed while it was opened.`);
     }
     return handle;
@@ -41,6 +40,21 @@ export async function openInRoot(root: string, real: string, flags: number, name
     await handle.close();
     throw error instanceof FileRefusal ? error : refusal(error, named);
   }
+}
+
+/**
+ * Whether the file that is open is the one of this path. Linux says of what is open where it is, whatever a path leads to
+ * by now; elsewhere the path is looked up again, before and after.
+ */
+async function isWhereItWas(root: string, real: string, handle: FileHandle, named: string): Promise<boolean> {
+  if (process.platform === 'linux') {
+    const where = await readlink(`/proc/self/fd/${handle.fd}`);
+    return where === real || where === `${real} (deleted)`; // another content has taken its place since, which is fine
+  }
+  const before = await realInRoot(root, real, named);
+  if (before === undefined) return false;
+  const isSameFile = isSame(await handle.stat({ bigint: true }), await lstat(before, { bigint: true }));
+  return isSameFile && (await realInRoot(root, real, named)) === before;
 }
 
 /**

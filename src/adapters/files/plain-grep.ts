@@ -55,7 +55,7 @@ export function fromFolder(path: string, folder: string): string {
 }
 
 /** Undefined for what is no text, or cannot be read. */
-async function linesOf(files: RootedFiles, path: string): Promise<readonly string[] | undefined> {
+export async function linesOf(files: RootedFiles, path: string): Promise<readonly string[] | undefined> {
   let bytes: Uint8Array;
   try {
     bytes = await files.read(path);
