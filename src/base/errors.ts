@@ -63,6 +63,7 @@ export const ERROR_CODES = {
   export_invalid: 'What is to be imported is no export, was altered, or is not whole.',
   address_unavailable: 'The server cannot listen at this address.',
   budgets_invalid: 'A file of budgets cannot be read, or holds something that is not one.',
+  suite_invalid: 'A suite of cases cannot be read, or holds something that is not one.',
   usage: 'The command line has an unknown option, a missing argument or a value out of range.',
   timeout: 'The work did not finish within the time it was given.',
 } as const satisfies Record<string, string>;

@@ -13,6 +13,10 @@ export const EXIT_CODES = {
   denied: { code: 4, about: 'a gate or a person refused: the answer, a model call or the plan' },
   waiting: { code: 5, about: 'the run waits for a person or for work outside; `treadle resume` goes on' },
   stopped: { code: 6, about: 'somebody else stopped the run; `treadle resume` goes on' },
+  different: {
+    code: 7,
+    about: 'a replay asked for something else than the run had, or a case of a suite did not hold',
+  },
   unreachable: { code: 69, about: 'the server cannot be reached, or cannot answer just now; try again later' },
   bug: { code: 70, about: 'a fault of Treadle itself' },
   log: { code: 74, about: 'the log cannot be read or written, or the output cannot be written' },

@@ -1,13 +1,17 @@
 import type { Environment } from '../platform/environment.ts';
-import type { LoadedBundle } from '../platform/load.ts';
+import type { LoadedBundle, LoadOptions } from '../platform/load.ts';
 
 /** A bundle to look at, not to run. Throws what loading a bundle throws. */
-export async function loadForReading(file: string, environment: Environment): Promise<LoadedBundle> {
+export async function loadForReading(
+  file: string,
+  environment: Environment,
+  more: Pick<LoadOptions, 'servers' | 'offline'> = {},
+): Promise<LoadedBundle> {
   const [{ loadBundle }, { builtinGroups }, { allPlugins }] = await Promise.all([
     import('../platform/load.ts'),
     import('../platform/builtins.ts'),
     import('../platform/all-plugins.ts'),
   ]);
   const plugins = new Map(allPlugins.map((one) => [one.id, one.config]));
-  return loadBundle(file, { environment, builtins: builtinGroups, plugins });
+  return loadBundle(file, { ...more, environment, builtins: builtinGroups, plugins });
 }

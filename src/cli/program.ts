@@ -3,7 +3,9 @@ import type { Context } from './context.ts';
 import type { ChatOptions } from './commands/chat.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { ExplainOptions } from './commands/explain.ts';
+import type { EvalOptions, PromoteOptions } from './commands/eval.ts';
 import type { PlanOptions } from './commands/plan.ts';
+import type { ReplayOptions } from './commands/replay.ts';
 import type { ListOptions } from './commands/list.ts';
 import type { ResumeOptions } from './commands/resume.ts';
 import type { RunOptions } from './commands/run.ts';
@@ -116,10 +118,20 @@ export function createProgram(context: Context, version: string, finish: Finish)
       finish(await resume(context, named, options));
     });
 
-  add(program, 'show', 'print a run as a story', ['treadle show last', 'treadle show run_4c1k --log | jq .type'])
+  add(program, 'show', 'print a run as a story', [
+    'treadle show last',
+    'treadle show run_4c1k --log | jq .type',
+    'treadle show last --format md > run.md',
+  ])
     .argument('<run>', 'an id, the beginning of one, or last')
     .option('--log', 'print its facts instead, one JSON object a line')
     .option('--json', 'print its entries as JSON')
+    .addOption(
+      new Option('--format <format>', 'print it to keep: md, for people, or jsonl, an entry a line').choices([
+        'md',
+        'jsonl',
+      ]),
+    )
     .addOption(data())
     .addOption(debug())
     .action(async (named: string, options: ShowOptions) => {
@@ -136,6 +148,57 @@ export function createProgram(context: Context, version: string, finish: Finish)
     .action(async (options: ListOptions) => {
       const { list } = await import('./commands/list.ts');
       finish(await list(context, options));
+    });
+
+  add(program, 'replay', 'run a recorded run again, offline, and say what would be asked for otherwise', [
+    'treadle replay last',
+    'treadle replay run_4c1k --bundle new.yaml',
+    'treadle replay run_4c1k --bundle new.yaml --json | jq .calls',
+  ])
+    .argument('<run>', 'an id, the beginning of one, or last')
+    .option('--bundle <file>', 'under the rules of this bundle; under those of its own log where there is none')
+    .option('--up-to <call>', 'end after this model call, counted from 1')
+    .option('--json', 'print one JSON object')
+    .option('--url <address>', 'a run of this server, which replays it')
+    .option('--key <key>', 'an API key (default: TREADLE_API_KEY)')
+    .addOption(data())
+    .addOption(debug())
+    .action(async (named: string, options: ReplayOptions) => {
+      const { replay } = await import('./commands/replay.ts');
+      finish(await replay(context, named, options));
+    });
+
+  const evals = add(program, 'eval', 'run a suite of cases and say which hold', [
+    'treadle eval agents/desk.eval.yaml',
+    'treadle eval suite.yaml --repeats 10 --junit report.xml --report report.json',
+    'treadle eval promote last --to suite.yaml',
+  ])
+    .argument('[suite]', 'the YAML file of the suite')
+    .option('--tag <tag...>', 'only cases with one of these tags')
+    .option('--name <words>', 'only cases with this in their name')
+    .option('--repeats <count>', 'how often each case is run, whatever the suite says')
+    .option('--parallel <count>', 'how many run at the same time')
+    .option('--json', 'print the report as one JSON object')
+    .option('--report <file>', 'write the report as JSON')
+    .option('--junit <file>', 'write it as JUnit XML')
+    .option('-q, --quiet', 'no line for each case')
+    .addOption(debug())
+    .action(async (suite: string | undefined, options: EvalOptions) => {
+      const { evaluate } = await import('./commands/eval.ts');
+      finish(await evaluate(context, suite, options));
+    });
+  evals
+    .command('promote')
+    .description('make a case of a run, with what its tools gave as stubs')
+    .argument('<run>', 'an id, the beginning of one, or last')
+    .option('--to <suite>', 'add it to this file, or begin one (default: print it)')
+    .option('--as <name>', 'what the case is called')
+    .option('--scripted', 'what the model said goes into the case, too')
+    .addOption(data())
+    .addOption(debug())
+    .action(async (named: string, options: PromoteOptions) => {
+      const { promote } = await import('./commands/eval.ts');
+      finish(await promote(context, named, options));
     });
 
   addRuns(program, context, finish);
@@ -183,10 +246,13 @@ export function createProgram(context: Context, version: string, finish: Finish)
 
   add(program, 'schema', 'print the JSON Schema of a bundle, for editors', [
     'treadle schema > bundle.schema.json',
-  ]).action(async () => {
-    const { schema } = await import('./commands/schema.ts');
-    finish(await schema(context));
-  });
+    'treadle schema --suite > suite.schema.json',
+  ])
+    .option('--suite', 'that of a suite for eval instead')
+    .action(async (options: { readonly suite?: boolean }) => {
+      const { schema } = await import('./commands/schema.ts');
+      finish(await schema(context, options.suite === true));
+    });
 
   return program;
 }

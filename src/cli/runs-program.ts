@@ -5,6 +5,7 @@ import type { InspectOptions } from './commands/inspect.ts';
 import type {
   AnswerOptions,
   ApproveOptions,
+  ExportOptions,
   RunsListOptions,
   RunsStartOptions,
   UsageOptions,
@@ -115,9 +116,15 @@ export function addRuns(program: Command, context: Context, finish: (outcome: Ou
   add('delete <run>', 'remove a run, and all it holds, for good; its id has to be given in full').action(
     async (run: string, options: RemoteOptions) => finish(await (await load()).removeRun(context, run, options)),
   );
-  add('export <run>', 'print the facts of a run, one JSON object a line').action(
-    async (run: string, options: RemoteOptions) => finish(await (await load()).exportRun(context, run, options)),
-  );
+  add('export <run>', 'print all of a run: its facts, or what was said and done for people or programs')
+    .addOption(
+      new Option('--format <format>', 'facts, one a line; md, for people; jsonl, an entry a line')
+        .choices(['facts', 'md', 'jsonl'])
+        .default('facts'),
+    )
+    .action(async (run: string, options: ExportOptions) =>
+      finish(await (await load()).exportRun(context, run, options)),
+    );
   add('usage', 'print what was spent')
     .addOption(new Option('--by <what>', 'sums for each (default: day)').choices(['user', 'agent', 'model', 'day']))
     .option('--from <day>', 'a day in UTC, such as 2026-07-31, included')

@@ -13,6 +13,7 @@ import type {
   Attachment,
   Page,
   Prompt,
+  ReplayReport,
   RunLimits,
   RunList,
   Snapshot,
@@ -144,6 +145,16 @@ export interface Client {
   /** Begins to connect one: you go to `authorizationUrl`, and runs that asked for it go on once you are back. */
   connectAccount(provider: string, claims?: readonly string[]): Promise<AccountSignIn>;
   disconnectAccount(provider: string): Promise<void>;
+  /** The whole run to keep, as Markdown or as JSON lines, in pieces as they come. */
+  transcript(id: string, format?: 'md' | 'jsonl'): AsyncGenerator<string, void>;
+  /**
+   * Runs it again on the server, offline, and says what would be asked for otherwise: by its own log, or under another
+   * bundle, as YAML, for whoever has the scope `admin`.
+   */
+  replay(
+    id: string,
+    options?: { readonly bundle?: string | undefined; readonly upTo?: number | undefined },
+  ): Promise<ReplayReport>;
   usage(by: 'user' | 'agent' | 'model' | 'day', range?: UsageRange): Promise<readonly UsageRow[]>;
 }
 
@@ -252,6 +263,23 @@ export function createClient(options: ClientOptions): Client {
     async disconnectAccount(provider) {
       const path = `${ACCOUNTS}/${segment(provider)}`;
       await transport.send({ method: 'DELETE', path, idempotencyKey: nextKey() });
+    },
+    async *transcript(id, format = 'md') {
+      const signal = new AbortController();
+      try {
+        const response = await transport.open(`${RUNS}/${segment(id)}/transcript`, { format }, signal.signal);
+        const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
+        const decoder = new TextDecoder();
+        for (let read = await reader?.read(); read?.done === false; read = await reader?.read())
+          yield decoder.decode(read.value, { stream: true });
+      } finally {
+        signal.abort();
+      }
+    },
+    async replay(id, { bundle, upTo } = {}) {
+      const body = { ...(bundle !== undefined && { bundle }), ...(upTo !== undefined && { upTo }) };
+      const path = `${RUNS}/${segment(id)}/replay`;
+      return asListed<ReplayReport>(await transport.send({ method: 'POST', path, body }), 'calls');
     },
     async usage(by, { from, to, per, user, agent, model } = {}) {
       const query = { by, from, to, per, user, agent, model };

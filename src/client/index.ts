@@ -24,6 +24,7 @@ export type {
   Page,
   Prompt,
   Receipt,
+  ReplayReport,
   RunEntry,
   RunLimits,
   RunList,

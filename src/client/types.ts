@@ -5,6 +5,7 @@ import type {
   accountRoutes,
   part,
   prompt,
+  replayReport,
   runSummary,
   usageReply,
   Wire,
@@ -35,6 +36,7 @@ export type Snapshot = WireRun;
 export type RunList = WireRunList;
 export type RunSummary = Wire<typeof runSummary>;
 export type Prompt = Wire<typeof prompt>;
+export type ReplayReport = Wire<typeof replayReport>;
 export type UsageRow = Wire<typeof usageReply>['rows'][number];
 export type RunLimits = Snapshot['limits'];
 /** A part of a message beside its text. */

@@ -23,7 +23,7 @@ const REASONS_TO_GO_ON: ReadonlySet<FactType | undefined> = new Set<FactType | u
 export function startTurn(timeline: Timeline, fact: FactOf<'agent.turn.start'>, last: FactType | undefined): Timeline {
   const { grammar, deferral } = fact.payload.agent ?? timeline;
   if (timeline.turn !== undefined) {
-    if (REASONS_TO_GO_ON.has(last)) return { ...timeline, grammar, deferral };
+    if (REASONS_TO_GO_ON.has(last) || !isUnderWay(timeline, last)) return { ...timeline, grammar, deferral };
     return notice(
       { ...timeline, grammar, deferral },
       fact,
@@ -36,6 +36,16 @@ export function startTurn(timeline: Timeline, fact: FactOf<'agent.turn.start'>, 
   for (const one of timeline.open)
     open = open.append(one.turn === undefined ? { ...one, turn: number, revision: fact.seq } : one);
   return { ...timeline, grammar, deferral, open, turns: number, turn: { number, at: fact.at } };
+}
+
+/** A call or an action has no end, so its worker died. One that had its share of a long turn leaves it between two of them. */
+function isUnderWay({ open }: Timeline, last: FactType | undefined): boolean {
+  if (last === 'plan.request' || last === 'memory.compact.request') return true;
+  for (const entry of open) {
+    if (entry.role === 'action' && entry.data.state === 'running') return true;
+    if (entry.role === 'call' && entry.data.state === 'open') return true;
+  }
+  return false;
 }
 
 /** Nothing of an ended turn changes any more. */

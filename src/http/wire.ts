@@ -7,6 +7,7 @@ export * from './wire/keys.ts';
 export * from './wire/nexustrade.ts';
 export * from './wire/operate.ts';
 export * from './wire/page.ts';
+export * from './wire/replay.ts';
 export * from './wire/requests.ts';
 export * from './wire/route.ts';
 export * from './wire/routes.ts';

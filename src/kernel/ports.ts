@@ -340,7 +340,14 @@ export type ToolReturn =
   /** The turn waits until somebody hands in what came of the ticket; that is then the action's result. */
   | { readonly kind: 'wait'; readonly ticket: string; readonly note?: string; readonly expiresInMs?: number }
   /** Another agent of the bundle works on the task in a run of its own; its answer is then the action's result. */
-  | { readonly kind: 'delegate'; readonly agent: string; readonly task: string };
+  | { readonly kind: 'delegate'; readonly agent: string; readonly task: string }
+  /** What was observed once, as it stands in a log: of a replay, where no tool runs. */
+  | {
+      readonly kind: 'recorded';
+      readonly observation: Observation;
+      readonly skill?: FactPayload<'skill.loaded'>;
+      readonly loads?: readonly string[];
+    };
 
 /** A tool with its hands. What it returns or throws becomes one observation; nothing it does can break the loop. */
 export interface Tool {

@@ -173,6 +173,11 @@ export function withTexts(value: unknown, change: (text: string) => string): unk
   return isToolReturn(value) ? marked(json as unknown as ToolReturn) : json; // of the shape that it had
 }
 
+/** What was observed once, as it stands in a log, with what entered the conversation then. */
+export function recordedResult(recorded: Omit<Extract<ToolReturn, { kind: 'recorded' }>, 'kind'>): ToolReturn {
+  return marked({ kind: 'recorded', ...recorded });
+}
+
 export function isToolReturn(value: unknown): value is ToolReturn {
   return typeof value === 'object' && value !== null && RETURN in value;
 }

@@ -159,6 +159,10 @@ function read(value: unknown, { tool }: Ready): Ran {
     }
     case 'delegate':
       return { type: 'delegate', agent: value.agent, task: value.task.toWellFormed() };
+    case 'recorded': {
+      const { kind: _, ...recorded } = value;
+      return { type: 'observed', ...recorded };
+    }
     case 'result': {
       const observation: Observation = { outcome: 'ok' };
       if (value.value !== undefined) observation.value = toJson(value.value);

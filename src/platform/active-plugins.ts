@@ -25,7 +25,7 @@ export interface KnownPlugins {
 const BUILT_IN: ReadonlySet<string> = new Set(['control.cancel', 'skills', AGENT_PLUGIN]);
 
 /** Plugins of the design that this version does not bring. */
-const LATER: ReadonlySet<string> = new Set(['memory.longterm', 'memory.simple', 'planner.dynamic', 'control.hitl']);
+const LATER: ReadonlySet<string> = new Set(['memory.longterm', 'memory.simple', 'control.hitl']);
 
 /** Which plugins a bundle activates, and with what. Names that nobody has are added to `problems`. */
 export function activePlugins(

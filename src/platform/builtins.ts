@@ -4,6 +4,7 @@ import type { WebSearch } from '../adapters/web/search.ts';
 import type { CodeRunner } from '../kernel/code.ts';
 import type { FileSearch } from '../kernel/file-search.ts';
 import type { Shell } from '../kernel/shell.ts';
+import type { AnnounceBlock } from '../kernel/plugin.ts';
 import type { BuiltinGroup } from '../kernel/tool.ts';
 import { askUserGroup } from '../plugins/tools/ask-user.ts';
 import { codeGroup } from '../plugins/tools/code/group.ts';
@@ -79,3 +80,8 @@ const groups: readonly BuiltinGroup[] = [
 
 /** Tool groups that come with Treadle, by the name after `builtin/`. */
 export const builtinGroups: ReadonlyMap<string, BuiltinGroup> = new Map(groups.map((group) => [group.name, group]));
+
+/** What groups add to announce: each is silent for an agent that has none of its tools. */
+export function groupBlocks(): readonly (readonly [title: string, block: AnnounceBlock])[] {
+  return groups.flatMap(({ announces }) => (announces === undefined ? [] : [announces]));
+}

@@ -64,6 +64,8 @@ export interface LoadOptions {
   readonly text?: string | undefined;
   /** Instead of servers of its own. The bundle closes them with itself. */
   readonly servers?: McpServers | undefined;
+  /** Services elsewhere are not asked for what they have. */
+  readonly offline?: true | undefined;
 }
 
 /** A bundle that has been read, checked and connected to its tools. Nothing in it changes; an edited file is loaded anew. */
@@ -226,7 +228,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       logger: options.logger ?? silent,
       accounts: options.accounts,
     }));
-  const live = createLiveAgents({ loaded: byId, remote, servers, services });
+  const asked = options.offline === true ? { now: () => undefined } : services;
+  const live = createLiveAgents({ loaded: byId, remote, servers, services: asked });
   const there = (found: LoadedAgent | undefined): LoadedAgent => {
     if (found === undefined) throw new Error('Treadle bug: an agent was named and is not there');
     return found;

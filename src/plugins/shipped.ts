@@ -16,6 +16,7 @@ import { capped } from './memory/capped.ts';
 import { compaction } from './memory/compaction.ts';
 import { summaryBuffer } from './memory/summary-buffer.ts';
 import { toolResults } from './memory/tool-results.ts';
+import { dynamicPlanner } from './planners/dynamic.ts';
 import { staticPlanner } from './planners/static.ts';
 
 /** Plugins that need nothing from outside, in the order in which they are set up. */
@@ -37,6 +38,7 @@ export const shippedPlugins: readonly Plugin[] = [
   summaryBuffer,
   toolResults,
   staticPlanner,
+  dynamicPlanner,
   otelObserver,
 ];
 

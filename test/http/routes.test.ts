@@ -52,6 +52,7 @@ test('every route of the run API answers as its table says', async (t) => {
   await ask('readLog', id, { query: '?after=0&limit=1000' });
   await ask('readPrompt', id);
   await ask('readCalls', id, { query: '?after=0&limit=1000' });
+  assert.equal((await ask('replayRun', id))['same'], true);
   await ask('sayToRun', id, { body: { content: 'hang', mode: 'followup' } });
   await ask('stopRun', id);
   await served.rest(id);
@@ -72,7 +73,7 @@ test('every route of the run API answers as its table says', async (t) => {
   await ask('readUsage', '', { query: '?by=agent' });
   await ask('removeRun', id);
   // Those that have a test of their own.
-  assert.deepEqual([...left], ['followRun', 'deliver', 'tellEvents']);
+  assert.deepEqual([...left], ['followRun', 'readTranscript', 'deliver', 'tellEvents']);
 });
 
 test('every route of allowances answers as its table says', async (t) => {

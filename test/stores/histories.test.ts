@@ -1,26 +1,14 @@
 // Logs of past versions, a fact a line, as `read` gave them. They are folded by the code of today and must say what they
 // said then. A file here is never changed; a new version adds one.
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { payloadOf } from '../../src/adapters/stores/stored.ts';
 import { iterationsOf, openRequests, type Conversation, type Turn } from '../../src/domain/conversation.ts';
 import { fold } from '../../src/domain/fold.ts';
 import { facts, type Fact } from '../../src/domain/event.ts';
 import { statusOf } from '../../src/domain/run.ts';
-
-const folder = path.join(import.meta.dirname, '..', 'histories');
-const histories = globSync('v*.jsonl', { cwd: folder }).sort();
-
-function readHistory(name: string): Fact[] {
-  const lines = readFileSync(path.join(folder, name), 'utf8').trimEnd().split('\n');
-  return lines.map((line, index) => {
-    const stored = JSON.parse(line) as Fact; // payloadOf checks what matters of it
-    const payload = payloadOf(stored.type, stored.v, JSON.stringify(stored.payload), () => `${name}:${index + 1}`);
-    return { ...stored, payload } as Fact;
-  });
-}
+import { HISTORIES, histories, readHistory } from '../support/histories.ts';
 
 /** What a conversation came to, in a form that a person can compare. */
 function summaryOf(conversation: Conversation): unknown {
@@ -59,7 +47,7 @@ for (const name of histories) {
     assert.ok(first !== undefined);
     const conversation = fold(first.conversationId, first.agentPath, history);
     const expected: unknown = JSON.parse(
-      readFileSync(path.join(folder, name.replace('.jsonl', '.summary.json')), 'utf8'),
+      readFileSync(path.join(HISTORIES, name.replace('.jsonl', '.summary.json')), 'utf8'),
     );
     assert.deepEqual(JSON.parse(JSON.stringify(summaryOf(conversation))), expected);
   });

@@ -81,7 +81,12 @@ export interface House {
 }
 
 export const noIds: IdSource = { next: (prefix) => `${prefix}_1`, fraction: () => 0 };
-const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+export const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 export function anAgent(
   tools: readonly Tool[],

@@ -211,10 +211,17 @@ export async function removeRun(context: Context, named: string, options: Remote
   return print(context, [options.json === true ? JSON.stringify({ id: named, removed: true }) : `${named}: removed`]);
 }
 
-/** The facts, one JSON object a line, as `treadle show --log` prints them. */
-export async function exportRun(context: Context, named: string, options: RemoteOptions): Promise<Outcome> {
+export interface ExportOptions extends RemoteOptions {
+  readonly format?: 'facts' | 'md' | 'jsonl';
+}
+
+/** The facts, one JSON object a line, as `treadle show --log` prints them; or the transcript. */
+export async function exportRun(context: Context, named: string, options: ExportOptions): Promise<Outcome> {
   const client = openClient(context, options);
-  for await (const fact of client.facts(await findRemoteRun(client, named))) print(context, [JSON.stringify(fact)]);
+  const id = await findRemoteRun(client, named);
+  const { format = 'facts' } = options;
+  if (format === 'facts') for await (const fact of client.facts(id)) print(context, [JSON.stringify(fact)]);
+  else for await (const text of client.transcript(id, format)) context.terminal.out.write(text);
   return 'completed';
 }
 

@@ -1,3 +1,4 @@
+import { transcriptOf } from '../../assembly/transcript-export.ts';
 import { entriesOf, emptyTimeline, project } from '../../domain/timeline.ts';
 import type { Fact } from '../../domain/event.ts';
 import type { Log } from '../../kernel/ports.ts';
@@ -9,6 +10,8 @@ import { story } from '../story.ts';
 export interface ShowOptions {
   readonly log?: boolean;
   readonly json?: boolean;
+  /** For a file: `md` for people, `jsonl` for programs. */
+  readonly format?: 'md' | 'jsonl';
   readonly data?: string;
 }
 
@@ -24,7 +27,9 @@ export async function show({ terminal, environment }: Context, named: string, op
     let timeline = emptyTimeline;
     for await (const fact of factsOf(log, row.id)) timeline = project(timeline, fact);
     const entries = entriesOf(timeline);
-    if (options.json === true) terminal.out.write(`${JSON.stringify({ ...row, entries })}\n`);
+    if (options.format !== undefined) {
+      for (const text of transcriptOf(row, entries, options.format)) terminal.out.write(text);
+    } else if (options.json === true) terminal.out.write(`${JSON.stringify({ ...row, entries })}\n`);
     else {
       const lines = story(row, entries, { colors: terminal.colors, columns: terminal.columns() });
       terminal.out.write(lines.map((line) => `${line}\n`).join(''));

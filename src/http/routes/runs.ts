@@ -33,6 +33,14 @@ export function runHandlers(
       const { calls, hasMore } = await runs.calls(caller, params.id, query);
       return { body: { calls: calls.map((one) => ({ ...one, at: isoTime(one.at) })), hasMore } };
     },
+    async readTranscript({ params, query: { format = 'md' } }, { caller }) {
+      const pieces = await runs.transcript(caller, params.id, format);
+      const type = format === 'md' ? 'text/markdown; charset=utf-8' : 'application/x-ndjson';
+      const name = `${params.id.replaceAll(/[^\w.-]/g, '_')}.${format}`;
+      const headers = { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` };
+      return new Response(streamOf(pieces), { headers });
+    },
+    replayRun: async ({ params, body }, { caller }) => ({ body: await runs.replay(caller, params.id, body) }),
     async sayToRun({ params, body }, { caller, key }) {
       const { run, fresh } = await runs.say(caller, params.id, { ...body, key });
       return { body: run, repeated: !fresh };
@@ -57,4 +65,25 @@ export function runHandlers(
     listAgents: () => ({ body: { agents: agents() } }),
     readUsage: async ({ query }, { caller }) => ({ body: { rows: await runs.usage(caller, query) } }),
   };
+}
+
+const AT_ONCE = 64 * 1024;
+
+/** Text as a body that is made as fast as it is taken. */
+function streamOf(pieces: Iterator<string, void>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    pull(controller) {
+      let text = '';
+      while (text.length < AT_ONCE) {
+        const piece = pieces.next();
+        if (piece.done !== true) text += piece.value;
+        else if (text === '') {
+          controller.close();
+          return;
+        } else break;
+      }
+      controller.enqueue(encoder.encode(text));
+    },
+  });
 }

@@ -114,6 +114,13 @@ export const callsPage = z
   })
   .meta({ id: 'CallsPage' });
 
+export const transcriptQuery = z.strictObject({
+  format: z
+    .enum(['md', 'jsonl'])
+    .optional()
+    .meta({ description: '`md`, for people, when absent; `jsonl` is an entry a line.' }),
+});
+
 export const promptOf = z.strictObject({
   id: z.string(),
   iteration: count(1, 1_000_000).meta({ description: 'Within its turn, from 1.' }),

@@ -1,3 +1,4 @@
+import * as replay from './replay.ts';
 import * as requests from './requests.ts';
 import { page } from './page.ts';
 import type { RouteTable } from './route.ts';
@@ -94,6 +95,31 @@ export const runRoutes = {
     status: 200,
     reply: requests.callsPage,
     refuses: [],
+  },
+  readTranscript: {
+    method: 'GET',
+    path: '/runs/{id}/transcript',
+    about:
+      'All of it to keep: who said what, what was done, who allowed it, what it cost. As Markdown, or an entry a line.',
+    scope: 'read',
+    params: requests.runId,
+    query: requests.transcriptQuery,
+    status: 200,
+    contentType: 'text/markdown',
+    refuses: [],
+  },
+  replayRun: {
+    method: 'POST',
+    path: '/runs/{id}/replay',
+    about:
+      'Run it again, offline, by its own log or under another bundle, and say what would be asked for otherwise. Nothing is called and nothing changes. Another bundle needs the scope `admin`.',
+    scope: 'read',
+    params: requests.runId,
+    body: replay.replayRun,
+    bodyOptional: true,
+    status: 200,
+    reply: replay.replayReport,
+    refuses: ['bundle_not_served', 'bundle_invalid'],
   },
   sayToRun: {
     method: 'POST',

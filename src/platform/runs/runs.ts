@@ -6,6 +6,8 @@ import type { RunLimits } from '../../domain/run.ts';
 import type { RunStatus } from '../../domain/status.ts';
 import type { Delivery } from '../delivery.ts';
 import type { CallsPage, CallsQuery } from './calls.ts';
+import type { TranscriptFormat } from '../../assembly/transcript-export.ts';
+import type { ReplayReport } from '../replay/report.ts';
 import type { Caller } from './caller.ts';
 import type { FollowOptions, Frame } from './frame.ts';
 import type { Page, PageQuery } from './page.ts';
@@ -23,6 +25,13 @@ export interface CreateRun {
   readonly limits?: RunLimits | undefined;
   /** One run a key, user and tenant, however often it is asked for. Another prompt under the same key is refused. */
   readonly key?: string | undefined;
+}
+
+export interface ReplayRun {
+  /** YAML, in place of the bundle that the run belongs to. As the run's log has it when absent. */
+  readonly bundle?: string | undefined;
+  /** Ends after this model call, counted from 1. */
+  readonly upTo?: number | undefined;
 }
 
 export interface SayToRun {
@@ -171,6 +180,13 @@ export interface Runs {
   prompt(caller: Caller, id: string, query: PromptQuery): Promise<Prompt>;
   /** Scope `read`. Every model call with what was expected of it, what was billed and what it cost. Throws `invalid_request`. */
   calls(caller: Caller, id: string, query?: CallsQuery): Promise<CallsPage>;
+  /** Scope `read`. The whole run to keep, piece by piece. */
+  transcript(caller: Caller, id: string, format: TranscriptFormat): Promise<Iterator<string, void>>;
+  /**
+   * Scope `read`, and `admin` for another bundle. Runs it again offline and says what would be asked for otherwise. Throws
+   * `bundle_not_served`, and `bundle_invalid` for an edit that cannot be loaded here.
+   */
+  replay(caller: Caller, id: string, request?: ReplayRun): Promise<ReplayReport>;
   /**
    * Scope `run`. Throws `input_invalid`, `idempotency_conflict`, and `ambiguous_request` for an answer when several questions
    * are open. `fresh` is false for a key that was used.

@@ -1,3 +1,5 @@
+import { transcriptOf } from '../../assembly/transcript-export.ts';
+import { entriesOf } from '../../domain/timeline.ts';
 import { checkedDelivery } from '../delivery.ts';
 import { answer, answerOnly } from './answering.ts';
 import { create, say } from './begin.ts';
@@ -7,6 +9,7 @@ import { follow } from './follow.ts';
 import { post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
 import { prompt } from './prompt-of.ts';
 import { events, list, log } from './reading.ts';
+import { replay } from './replaying.ts';
 import type { Runs } from './runs.ts';
 import { tellEvents } from './tell-events.ts';
 import { usage } from './usage-of.ts';
@@ -24,6 +27,12 @@ export function createRuns(ports: RunsPorts): Runs {
     log: (caller, id, query = {}) => log(ports, caller, id, query),
     prompt: (caller, id, query) => prompt(ports, caller, id, query),
     calls: (caller, id, query = {}) => calls(ports, caller, id, query),
+    async transcript(caller, id, format) {
+      const row = await runOf(ports, caller, 'read', id);
+      const { timeline } = await ports.folds.read(row);
+      return transcriptOf({ ...row, agent: ports.served.nameOf(row) }, entriesOf(timeline), format);
+    },
+    replay: (caller, id, request = {}) => replay(ports, caller, id, request),
     say: (caller, id, message) => say(ports, caller, id, message),
     answer: (caller, id, answers) => answer(ports, caller, id, answers),
     approve: (caller, id) => answerOnly(ports, caller, id, 'allow'),

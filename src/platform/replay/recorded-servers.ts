@@ -1,0 +1,42 @@
+import type { Fact } from '../../domain/event.ts';
+import type { ToolDefinition } from '../../domain/tool.ts';
+import type { ConversationMeta } from '../../kernel/ports.ts';
+import { checkOf } from '../../adapters/mcp/remote-tool.ts';
+import { ownName } from '../../adapters/mcp/resources.ts';
+import { serverId, type McpServers } from '../mcp-entry.ts';
+import { recordingOf } from './recording.ts';
+
+/** Servers that have the tools which the log says they had, and do nothing. */
+export function recordedServers(meta: ConversationMeta, facts: readonly Fact[]): McpServers {
+  const { turns } = recordingOf(meta, facts, () => false);
+  const known = new Map<string, ToolDefinition>();
+  for (const { agent } of turns.values())
+    for (const tool of [...(agent?.tools ?? []), ...(agent?.listed ?? [])])
+      if (tool.remote !== undefined) known.set(`${tool.remote.server}\n${tool.remote.name}`, tool);
+  const hands = (definition: Pick<ToolDefinition, 'inputSchema'>) => ({
+    validate: checkOf(definition.inputSchema),
+    run: () => undefined,
+  });
+  return {
+    ids: [...new Set([...known.values()].flatMap(({ remote }) => (remote === undefined ? [] : [remote.server])))],
+    group(entry) {
+      const tools = [...known.values()].flatMap(({ name: _, group: __, approval: ___, ...definition }) => {
+        const { remote } = definition;
+        if (remote?.server !== serverId(entry)) return [];
+        const own = ownName(remote.name);
+        const isAllowed = entry.allowed?.includes(own) ?? true;
+        return isAllowed ? [{ own, definition, hands: hands(definition) }] : [];
+      });
+      const missing = (entry.allowed ?? [])
+        .filter((own) => tools.every((tool) => tool.own !== own))
+        .map((own) => ({ own, why: `the run was not told of it by the MCP server ${serverId(entry)}` }));
+      return { locked: false, tools, remote: { missing, isOpen: false }, version: 1 };
+    },
+    needs: () => undefined,
+    hand: (_, definition) => ({ definition, ...hands(definition) }),
+    health: () => [],
+    ask: () => Promise.resolve(false),
+    oddities: () => [],
+    close: () => Promise.resolve(),
+  };
+}
