@@ -1,10 +1,11 @@
 // The inspector as a person sees it: time, tokens, prompts, verdicts, the log.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { seriousFindings } from './axe.ts';
 import { closeBrowser, noBrowser, visit } from './browser.ts';
-import { anObservatory, type Observatory } from './observatory.ts';
+import { anObservatory, OBSERVATORY, type Observatory } from './observatory.ts';
 
 const inspect = (id: string, tab = 'time') => `/r/${id}/inspect?tab=${tab}`;
 
@@ -117,6 +118,22 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     await page.getByRole('region', { name: 'Turn 1', exact: true }).waitFor();
   });
 
+  it('replays a run by its own rules, and says what another bundle would have asked for otherwise', async (t) => {
+    const served = await anObservatory(t, { measures: {} });
+    const { page } = await visit(t, served, inspect(await served.surveyed(), 'replay'));
+    await page.getByRole('button', { name: 'Replay by its own rules' }).click();
+    await page.getByText('Everything would be the same.').waitFor();
+    const text = readFileSync(OBSERVATORY, 'utf8').replace('You keep watch over', 'You keep an eye on');
+    await page.getByRole('textbox', { name: /^A bundle to replay/ }).fill(text);
+    await page.getByRole('button', { name: 'Replay under this bundle' }).click();
+    await page.getByText('It would go otherwise.').waitFor();
+    const changes = page.getByRole('region', { name: 'Changes in instructions' }).first();
+    await changes.getByText('an eye on').waitFor();
+    await page.getByRole('textbox', { name: /^A bundle to replay/ }).fill('id: [');
+    await page.getByRole('button', { name: 'Replay under this bundle' }).click();
+    await page.getByRole('alert').waitFor();
+  });
+
   it('says that nothing is there yet, and that something went wrong', async (t) => {
     const served = await anObservatory(t);
     const id = await served.survey();
@@ -176,9 +193,12 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
       const id = await served.surveyed();
       const { page } = await visit(t, served, '/', { dark, width: dark ? 1200 : 360 });
       const found: string[] = [];
-      for (const tab of ['time', 'tokens', 'prompts', 'verdicts', 'log']) {
+      for (const tab of ['time', 'tokens', 'prompts', 'verdicts', 'log', 'replay']) {
         await page.goto(inspect(id, tab));
-        await page.locator('.tab-panel h3, .tab-panel table, .section, .log-list details').first().waitFor();
+        await page
+          .locator('.tab-panel h3, .tab-panel table, .section, .log-list details, .replay form')
+          .first()
+          .waitFor();
         found.push(...(await seriousFindings(page)).map((one) => `${tab} ${one}`));
         if (!(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')))
           found.push(`${tab} is too wide`);

@@ -10,6 +10,7 @@ import type {
   editPlan,
   usageReply,
   Wire,
+  WireReplay,
 } from '../../src/http/wire.ts';
 import type { LoggedFact } from './types.ts';
 
@@ -26,6 +27,7 @@ export type Budget = Wire<typeof budgetList>['budgets'][number];
 export type Caller = Wire<typeof caller>;
 export type ModelCall = Wire<typeof callsPage>['calls'][number];
 export type EditPlan = Wire<typeof editPlan>;
+export type ReplayReport = WireReplay;
 export type UsageRow = Wire<typeof usageReply>['rows'][number];
 export type UsageKey = 'user' | 'agent' | 'model' | 'day';
 

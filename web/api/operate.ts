@@ -5,6 +5,7 @@ import type {
   AgentDetails,
   ApiKey,
   NewKey,
+  ReplayReport,
   MakeKey,
   Allowance,
   Budget,
@@ -41,6 +42,8 @@ export const operate = {
   revokeKey: (id: string) => call<undefined>(`/keys/${encodeURIComponent(id)}`, { method: 'DELETE', key: newKey() }),
   facts: async (id: string, after: number): Promise<LogPage> =>
     call<LogPage>(run(id, '/log'), { query: { after, limit: FACTS } }),
+  replay: (id: string, bundle: string | undefined) =>
+    call<ReplayReport>(run(id, '/replay'), { method: 'POST', body: bundle === undefined ? {} : { bundle } }),
   async calls(id: string, signal?: AbortSignal): Promise<readonly ModelCall[]> {
     const found: ModelCall[] = [];
     for (;;) {

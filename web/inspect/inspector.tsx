@@ -15,12 +15,13 @@ import { money } from '../ui/amounts.ts';
 import { Decisions } from './decisions.tsx';
 import { Prompts } from './prompts.tsx';
 import { RawLog } from './raw-log.tsx';
+import { Replay } from './replay.tsx';
 import { Tokens } from './tokens.tsx';
 import { useCalls } from './use-calls.ts';
 import { useLog } from './use-log.ts';
 import { Waterfall } from './waterfall.tsx';
 
-const TABS = ['Time', 'Tokens', 'Prompts', 'Verdicts', 'Log'] as const;
+const TABS = ['Time', 'Tokens', 'Prompts', 'Verdicts', 'Log', 'Replay'] as const;
 type TabName = (typeof TABS)[number];
 
 /** One run from the inside: what took how long, what it cost, what the model saw, who decided, and the log itself. */
@@ -99,6 +100,9 @@ export function Inspector({ id }: { readonly id: string }) {
           </Tabs.Panel>
           <Tabs.Panel value="Log" className="tab-panel">
             <WithLog id={id} isMoving={isMoving} show={(log) => <RawLog id={id} log={log} />} />
+          </Tabs.Panel>
+          <Tabs.Panel value="Replay" className="tab-panel" keepMounted>
+            <Replay id={id} />
           </Tabs.Panel>
         </Tabs.Root>
       </div>

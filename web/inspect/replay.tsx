@@ -1,0 +1,198 @@
+import { useMutation } from '@tanstack/react-query';
+import { lazy, Suspense, useRef, useState } from 'react';
+import { operate } from '../api/operate.ts';
+import type { ReplayReport } from '../api/operate-types.ts';
+import { Mistakes } from '../operate/edit-panel.tsx';
+import { Button } from '../ui/button.tsx';
+import { Figures } from '../ui/figures.tsx';
+
+const DiffView = lazy(async () => ({ default: (await import('../ui/diff-view.tsx')).DiffView }));
+
+/**
+ * The run once more, offline: by the rules that it had, or by those of another bundle. Models and tools answer what they
+ * answered then; what would have been asked for otherwise is told.
+ */
+export function Replay({ id }: { readonly id: string }) {
+  const [text, setText] = useState('');
+  const file = useRef<HTMLInputElement>(null);
+  const replay = useMutation({ mutationFn: () => operate.replay(id, text.trim() === '' ? undefined : text) });
+  return (
+    <div className="replay">
+      <form
+        className="edit-panel"
+        onSubmit={(event) => {
+          event.preventDefault();
+          replay.mutate();
+        }}
+      >
+        <label htmlFor="replay-bundle">
+          A bundle to replay this run under. Nothing is sent to a model and no tool runs: they answer what they answered
+          then. Leave it empty to hold the run against its own log.
+        </label>
+        <textarea
+          id="replay-bundle"
+          className="field code-field"
+          rows={8}
+          spellCheck={false}
+          placeholder="id: desk@1 …"
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+          }}
+        />
+        <div className="toolbar">
+          <Button type="submit" look="solid" disabled={replay.isPending}>
+            {replay.isPending
+              ? 'Replaying…'
+              : text.trim() === ''
+                ? 'Replay by its own rules'
+                : 'Replay under this bundle'}
+          </Button>
+          <Button onClick={() => file.current?.click()}>Choose a file…</Button>
+          <input
+            ref={file}
+            type="file"
+            accept=".yaml,.yml"
+            aria-label="A bundle file"
+            hidden
+            onChange={({ target }) => {
+              void target.files?.[0]?.text().then(setText);
+              target.value = '';
+            }}
+          />
+        </div>
+      </form>
+      {replay.isError ? <Mistakes error={replay.error} /> : null}
+      {replay.data === undefined ? null : <Report report={replay.data} />}
+    </div>
+  );
+}
+
+function Report({ report }: { readonly report: ReplayReport }) {
+  const { same, calls, actions, verdicts, ended, beyond, notes } = report;
+  const others = calls.filter((one) => !one.same);
+  const ends = ended.filter((one) => !one.same);
+  return (
+    <div className="replay-report" role="status">
+      <h3>{same ? 'Everything would be the same.' : 'It would go otherwise.'}</h3>
+      <Figures
+        of={[
+          { name: 'Model calls that differ', value: `${others.length} of ${calls.length}` },
+          { name: 'Actions that fare otherwise', value: String(actions.length) },
+          { name: 'Verdicts that differ', value: String(verdicts.length) },
+          { name: 'Turns that end otherwise', value: `${ends.length} of ${ended.length}` },
+        ]}
+      />
+      <ol className="replay-calls" aria-label="Model calls, one after another">
+        {calls.map((one) => (
+          <li
+            key={one.n}
+            data-same={one.same}
+            title={`Call ${one.turn}.${one.iteration}: ${one.same ? 'the same' : 'another'}`}
+          >
+            {one.turn}.{one.iteration}
+          </li>
+        ))}
+      </ol>
+      {beyond === undefined ? null : (
+        <aside className="finding" data-tone="wait">
+          <strong>
+            Call {beyond.turn}.{beyond.iteration} was never made.
+          </strong>{' '}
+          Here the replay ended: nobody knows what the model would say.
+        </aside>
+      )}
+      {notes.map((note) => (
+        <aside key={note} className="finding">
+          {note}
+        </aside>
+      ))}
+      {others.map((one) => (
+        <details key={one.n} className="section" open={one === others[0]}>
+          <summary>
+            <strong>
+              Call {one.turn}.{one.iteration}
+              {one.attempt > 1 ? `, attempt ${one.attempt}` : ''}
+            </strong>
+            <span>{one.differences.map(({ section }) => section).join(', ')}</span>
+          </summary>
+          <div className="section-body">
+            {one.differences.map(({ section, what, before, after }) => (
+              <div key={`${section} ${what}`} className="replay-difference">
+                <p>
+                  <strong>{section}</strong> {what}
+                </p>
+                <Suspense fallback={<p className="remark">Comparing…</p>}>
+                  <DiffView before={before} after={after} file={section} />
+                </Suspense>
+              </div>
+            ))}
+          </div>
+        </details>
+      ))}
+      <Otherwise
+        name="Actions"
+        rows={actions.map(({ action, name, before, after }) => ({ key: action, about: name, before, after }))}
+      />
+      <Otherwise
+        name="Verdicts"
+        rows={verdicts.map(({ turn, question, action, before, after }, index) => ({
+          key: String(index),
+          about: `${action ?? question} in turn ${turn}`,
+          before: before ?? 'nobody objected',
+          after: after ?? 'nobody objected',
+        }))}
+      />
+      <Otherwise
+        name="Turns"
+        rows={ends.map(({ turn, before, after }) => ({
+          key: String(turn),
+          about: `turn ${turn}`,
+          before: before === undefined ? 'goes on' : endInWords(before),
+          after: after === undefined ? 'goes on' : endInWords(after),
+        }))}
+      />
+    </div>
+  );
+}
+
+function endInWords({ status, message, answer }: NonNullable<ReplayReport['ended'][number]['before']>): string {
+  return [status.replaceAll('_', ' '), message ?? answer ?? ''].filter((part) => part !== '').join(': ');
+}
+
+function Otherwise({
+  name,
+  rows,
+}: {
+  readonly name: string;
+  readonly rows: readonly {
+    readonly key: string;
+    readonly about: string;
+    readonly before: string | undefined;
+    readonly after: string | undefined;
+  }[];
+}) {
+  if (rows.length === 0) return null;
+  return (
+    <div className="table-frame" tabIndex={0} role="region" aria-label={name}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{name}</th>
+            <th scope="col">Then</th>
+            <th scope="col">Now</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, about, before, after }) => (
+            <tr key={key}>
+              <th scope="row">{about}</th>
+              <td>{before ?? 'not asked for'}</td>
+              <td>{after ?? 'not asked for'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
