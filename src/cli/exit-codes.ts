@@ -15,7 +15,7 @@ export const EXIT_CODES = {
   stopped: { code: 6, about: 'somebody else stopped the run; `treadle resume` goes on' },
   different: {
     code: 7,
-    about: 'a replay asked for something else than the run had, or a case of a suite did not hold',
+    about: 'a replay asked for something else, or a case of a suite did not hold',
   },
   unreachable: { code: 69, about: 'the server cannot be reached, or cannot answer just now; try again later' },
   bug: { code: 70, about: 'a fault of Treadle itself' },
