@@ -175,6 +175,7 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     await page.keyboard.press('Enter');
     await page.getByText('Tokens of each call').waitFor();
     await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Enter');
     await page.getByRole('searchbox', { name: 'Find in the log' }).waitFor();
     await page.keyboard.press('Home');
