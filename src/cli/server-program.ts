@@ -26,6 +26,11 @@ Examples
   $ treadle export --data .treadle | DATABASE_URL=postgres://agents@db/agents treadle import
   $ treadle export run_4c1k --out run.jsonl`;
 
+const IMPORT_EXAMPLES = `
+Examples
+  $ treadle import run.jsonl
+  $ treadle export --data .treadle | DATABASE_URL=postgres://agents@db/agents treadle import`;
+
 const KEYS_EXAMPLES = `
 Examples
   $ treadle keys create --name laptop
@@ -126,6 +131,7 @@ export function addServer(
 
   program
     .command('import')
+    .addHelpText('after', IMPORT_EXAMPLES)
     .description('put exported conversations where runs are kept; what waits goes on waiting, what worked goes on')
     .argument('[file]', 'what was exported (default: standard input)')
     .addOption(data())
