@@ -84,6 +84,8 @@ test('code in a sandbox is refused everywhere, before anything is looked up', ()
       runs.deliver(code, 'r', { ticket: 't', outcome: 'ok' }),
       runs.tell(code, 'r', { source: 'task', events: [{ text: 'x' }] }),
       runs.calls(code, 'r'),
+      runs.replay(code, 'r', {}),
+      runs.transcript(code, 'r', 'md'),
       runs.usage(code, { by: 'day' }),
     ];
     for (const one of asked) await assert.rejects(one, { code: 'compute_forbidden' });
