@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { isObject } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import { isCold } from '../assembly/cache.ts';
 import { clampPatch, menuOf } from '../assembly/menu.ts';
@@ -54,17 +55,23 @@ export function conversationKey(
   return { ...userKey(meta, agent), conversation: meta.id };
 }
 
-/** Reads both rows. Throws what the store throws. */
+/** Reads both rows. Throws what the store throws, and at what is no row: taken for an empty one it would switch all on again. */
 export function readRows(
   store: SelectionStore,
   meta: Pick<ConversationMeta, 'userId' | 'tenant' | 'id'>,
   agent: DeclaredAgent,
 ): MaybePromise<Rows> {
   const conversation = store.readSelection(conversationKey(meta, agent));
-  if (!isPromise(conversation) && conversation !== undefined) return { conversation, user: undefined };
+  if (!isPromise(conversation) && conversation !== undefined)
+    return { conversation: aRow(conversation), user: undefined };
   const user = store.readSelection(userKey(meta, agent));
-  if (!isPromise(conversation) && !isPromise(user)) return { conversation, user };
-  return Promise.all([conversation, user]).then(([copy, own]) => ({ conversation: copy, user: own }));
+  if (!isPromise(conversation) && !isPromise(user)) return { conversation, user: aRow(user) };
+  return Promise.all([conversation, user]).then(([copy, own]) => ({ conversation: aRow(copy), user: aRow(own) }));
+}
+
+function aRow(answer: Row | undefined): Row | undefined {
+  if (answer === undefined || (isObject(answer) && 'value' in answer)) return answer;
+  throw new Error('it answered something that is not a row');
 }
 
 /** The record that counts in a conversation: its own copy, else its user's. */

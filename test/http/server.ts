@@ -56,6 +56,7 @@ export interface ServedOptions extends Partial<Omit<ServerOptions, 'host'>> {
   readonly environment?: HostOptions['environment'];
   readonly measures?: HostOptions['measures'];
   readonly models?: HostOptions['models'];
+  readonly selections?: HostOptions['selections'];
 }
 
 export async function aServer(t: Ending, options: ServedOptions = {}): Promise<Served> {
@@ -77,6 +78,7 @@ export async function aServer(t: Ending, options: ServedOptions = {}): Promise<S
     logger,
     measures: options.measures,
     models: options.models,
+    selections: options.selections,
   });
   const server = await startServer({
     control,
