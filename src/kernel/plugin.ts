@@ -2,11 +2,12 @@ import type { z } from 'zod';
 import type { Clock, Instant } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import type { JsonObject } from '../base/json.ts';
+import type { MaybePromise } from '../base/promise.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import { DEFAULT_PRIORITY, type Answerer, type Bus, type RequestType } from './bus.ts';
 import type { Spending } from './ledger.ts';
-import type { Logger } from './ports.ts';
+import type { Log, Logger } from './ports.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { QuestionType } from './verdict.ts';
 
@@ -26,7 +27,13 @@ export interface Host extends Pick<Bus, 'on' | 'before' | 'emit'> {
   readonly spending: Spending | undefined;
   /** The models of a role of an agent, first choice first. */
   readonly modelsOf: ModelsOf | undefined;
+  /** The log, to read again what was heard. Absent where nothing is kept, such as for the documentation. */
+  readonly log: LogReader | undefined;
+  /** What is waited for before the plugin is taken down at the end of a process. It has a bound of its own. */
+  finish(work: () => MaybePromise<void>): void;
 }
+
+export type LogReader = Pick<Log, 'find' | 'read'>;
 
 export type ModelsOf = (agent: string, role: string) => readonly ModelRef[] | undefined;
 
@@ -70,6 +77,8 @@ export interface Manifest {
 export interface Installed {
   readonly manifest: Manifest;
   readonly blocks: ReadonlyMap<string, AnnounceBlock>;
+  /** Lets it finish what it waits for. Never rejects. */
+  settle(): Promise<void>;
   uninstall(): void;
 }
 
@@ -80,6 +89,7 @@ export interface InstallOptions {
   readonly telemetry?: Telemetry | undefined;
   readonly spending?: Spending | undefined;
   readonly modelsOf?: ModelsOf | undefined;
+  readonly log?: LogReader | undefined;
   /** Overrides the plugin's own priorities. */
   readonly priority?: number | undefined;
 }
@@ -88,7 +98,7 @@ export interface InstallOptions {
 export function install<C>(
   plugin: Plugin<C>,
   config: unknown,
-  { bus, clock, logger, telemetry, spending, modelsOf, priority }: InstallOptions,
+  { bus, clock, logger, telemetry, spending, modelsOf, log, priority }: InstallOptions,
 ): Installed {
   const checked = plugin.config.safeParse(config ?? {});
   if (!checked.success) {
@@ -100,6 +110,7 @@ export function install<C>(
     });
   }
   const undo: (() => void)[] = [];
+  const last: (() => MaybePromise<void>)[] = [];
   const listens: string[] = [];
   const gates: QuestionType[] = [];
   const priorities: number[] = [];
@@ -133,6 +144,8 @@ export function install<C>(
     telemetry,
     spending,
     modelsOf,
+    log,
+    finish: (work) => void last.push(work),
   };
   try {
     const dispose = plugin.setup(host, checked.data);
@@ -157,6 +170,15 @@ export function install<C>(
       announces: [...blocks.keys()],
     },
     blocks,
+    async settle() {
+      for (const work of last) {
+        try {
+          await work();
+        } catch (error) {
+          logger.error('a plugin could not finish', { plugin: plugin.id, error });
+        }
+      }
+    },
     uninstall: () => {
       for (const off of undo.splice(0)) off();
     },

@@ -49,6 +49,8 @@ export interface OpenBundleOptions {
   readonly measures?: Measures | undefined;
   /** How long a process that died keeps its runs from the others. */
   readonly leaseMs?: number | undefined;
+  /** False for a rehearsal: observers, who tell others what happens, are left out. */
+  readonly observed?: boolean | undefined;
   /** Looks at the file whenever something in its folder changes. */
   readonly watch?: boolean | undefined;
 }
@@ -120,10 +122,11 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     modelsOfRole(reload.current.bundle.bundle, agent, role, chosen);
   const installed: Installed[] = [];
   for (const { id, config, priority } of bundle.plugins) {
+    if (options.observed === false && id.startsWith('observer.')) continue;
     const plugin = plugins.find((one) => one.id === id);
     if (plugin === undefined) throw new TreadleError('bundle_unknown_name', { place: 'plugins.active', found: id });
     await plugin.prepare?.(plugin.config.parse(config ?? {}));
-    installed.push(install(plugin, config, { bus, clock, logger, telemetry, spending, modelsOf, priority }));
+    installed.push(install(plugin, config, { bus, clock, logger, telemetry, spending, modelsOf, log, priority }));
   }
   const metered =
     measures.metering === undefined
@@ -171,6 +174,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     async close(drainMs) {
       unwatch?.();
       await worker.stop(drainMs);
+      await Promise.all(installed.map((one) => one.settle()));
       for (const one of installed) one.uninstall();
       for (const end of endMeasures) end();
       endListening();

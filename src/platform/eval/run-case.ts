@@ -43,7 +43,8 @@ export async function runCase(one: EvalCase, { suite, file, environment, signal 
   const models = await modelsOf(one.model ?? suite.model, folder);
   const log = createMemoryLog({ clock });
   const bundle = path.resolve(folder, suite.bundle);
-  const opened = await openBundle({ bundle, environment, log, clock, ids: randomIds, logger: silent, models });
+  const rehearsal = { ids: randomIds, logger: silent, observed: false };
+  const opened = await openBundle({ bundle, environment, log, clock, models, ...rehearsal });
   const stubs = { ...suite.stubs, ...one.stubs };
   const runs = [...(suite.runs ?? []), ...(one.runs ?? [])];
   const ports = { ...opened.ports, agents: withStubs(opened.ports.agents, { stubs, runs }) };

@@ -1,0 +1,67 @@
+import { createHmac } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import type { GuardedRequests } from './guarded-requests.ts';
+
+export interface WebhookOptions {
+  readonly url: string;
+  /** `whsec_` and base64. */
+  readonly secret: string;
+  readonly allowHosts: readonly string[];
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+export type Posted =
+  { readonly state: 'taken' } | { readonly state: 'gone' } | { readonly state: 'failed'; readonly why: string };
+
+export interface Webhook {
+  post(id: string, body: string): Promise<Posted>;
+  close(): Promise<void>;
+}
+
+/** What an endpoint answers is of no interest beyond its status. */
+const MOST_REPLY_BYTES = 65_536;
+
+/** Posts as the Standard Webhooks specification says: https://www.standardwebhooks.com. */
+export function createWebhook({ url, secret, allowHosts, timeoutMs, clock }: WebhookOptions): Webhook {
+  let requests: Promise<GuardedRequests> | undefined;
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const over = new AbortController();
+  return {
+    async post(id, body) {
+      const timestamp = String(Math.floor(clock.now() / 1000));
+      const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+      try {
+        requests ??= import('./guarded-requests.ts').then((net) => net.createGuardedRequests({ allowHosts }));
+        const { status } = await (
+          await requests
+        ).send({
+          url: new URL(url),
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            'webhook-id': id,
+            'webhook-timestamp': timestamp,
+            'webhook-signature': `v1,${signature}`,
+          },
+          body,
+          signal: AbortSignal.any([over.signal, AbortSignal.timeout(timeoutMs)]),
+          mostBytes: MOST_REPLY_BYTES,
+        });
+        if (status >= 200 && status < 300) return { state: 'taken' };
+        return status === 410 ? { state: 'gone' } : { state: 'failed', why: `it answered ${status}` };
+      } catch (error) {
+        return { state: 'failed', why: reason(error) };
+      }
+    },
+    async close() {
+      over.abort();
+      await (await requests)?.close();
+    },
+  };
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
+}
