@@ -18,6 +18,7 @@ import type { Message } from '../src/domain/model.ts';
 import { QUESTION_ABOUT } from '../src/kernel/verdict.ts';
 import { builtinGroups } from '../src/platform/builtins.ts';
 import { agentGroup } from '../src/plugins/tools/agent.ts';
+import { planGroup } from '../src/plugins/tools/plan.ts';
 import { bundleJsonSchema } from '../src/platform/bundle-schema.ts';
 import { allPlugins } from '../src/platform/all-plugins.ts';
 import { activeByDefault } from '../src/plugins/shipped.ts';
@@ -147,7 +148,7 @@ test('every plugin is documented, and no other', () => {
 });
 
 test('every built-in tool is documented, and no other', () => {
-  const groups = [...builtinGroups.values(), agentGroup(['clerk'])];
+  const groups = [...builtinGroups.values(), agentGroup(['clerk']), planGroup];
   assert.deepEqual(
     headings(page('tools.md'), 2),
     groups.map(({ name }) => `builtin/${name}`),

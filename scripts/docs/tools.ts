@@ -4,12 +4,13 @@ import { isObject, type JsonObject } from '../../src/base/json.ts';
 import type { BuiltinGroup, ToolSpec } from '../../src/kernel/tool.ts';
 import { builtinGroups } from '../../src/platform/builtins.ts';
 import { agentGroup } from '../../src/plugins/tools/agent.ts';
+import { planGroup } from '../../src/plugins/tools/plan.ts';
 import { jsonType } from './shape.ts';
 import { code, generated, table } from './table.ts';
 
 export function renderToolsDoc(): string {
-  const groups = [...builtinGroups.values(), agentGroup(['researcher', 'writer'])];
-  return [INTRODUCTION, SERVERS, SKILLS, ...groups.map(renderGroup)].join('\n');
+  const groups = [...builtinGroups.values(), agentGroup(['researcher', 'writer']), planGroup];
+  return [INTRODUCTION, SERVERS, SKILLS, PLANS, ...groups.map(renderGroup)].join('\n');
 }
 
 function renderGroup({ name, locked, tools, configured, absent = {} }: BuiltinGroup): string {
@@ -170,6 +171,11 @@ lines of \`---\`, then instructions. \`skills: { custom_root: skills }\` beside 
   \`allowed-tools\` is not read: a skill approves nothing, every gate is asked as ever.
 - Ids are \`namespace.name\`; the namespace is \`metadata.namespace\`, else a folder between, else \`public\`.
 - \`treadle check\` says what is wrong with a skill and which are hidden. Nothing is followed out of the folder.
+`;
+
+const PLANS = `**Plans.** An agent with \`planning\` on has \`plan_update\`, which no entry grants and no user switches off. With it the model
+marks steps as doing, done, failed or skipped, and puts others in the place of those that are open. Announce, the terminal and the
+page show each step as it stands. Where \`planning: { approval: always }\` had a person agree to the plan, a revision asks again.
 `;
 
 const SERVERS = `**Tools of MCP servers.** An entry of \`kind: mcp\` grants the tools of a server that \`surfaces.as_consumer.mcp.services\` says how to reach:

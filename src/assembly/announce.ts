@@ -1,6 +1,7 @@
 import { isoTime, type Instant } from '../base/clock.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
 import { iterationsAllowed, nextIteration, type Conversation, type Turn } from '../domain/conversation.ts';
+import type { PlanStep } from '../domain/plan.ts';
 import type { AnnounceBlockSource } from './section.ts';
 
 /**
@@ -90,10 +91,17 @@ function localTime(now: Instant, timeZone: string): string {
 }
 
 function plan(turn: Turn): string {
-  if (typeof turn.plan === 'string' || turn.agent.planning?.placement !== 'announce') return '';
-  return turn.plan.steps
-    .map((step, index) => `${index + 1}. ${step.title}${step.detail === undefined ? '' : `: ${step.detail}`}`)
-    .join('\n');
+  const { plan: made, progress, agent } = turn;
+  if (typeof made === 'string') return '';
+  // In the system prompt it stands as it was made, for the cache: how far it is can only be told here.
+  if (progress === undefined && agent.planning?.placement !== 'announce') return '';
+  return (progress ?? made.steps).map(step).join('\n');
+}
+
+function step({ title, detail, status, note }: PlanStep, index: number): string {
+  const state = status === undefined ? '' : `[${status}] `;
+  const said = note === undefined ? '' : ` (${note})`;
+  return `${index + 1}. ${state}${title}${detail === undefined ? '' : `: ${detail}`}${said}`;
 }
 
 function live(turn: Turn): string {

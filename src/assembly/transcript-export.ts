@@ -56,9 +56,10 @@ function told(entry: Entry): string {
     case 'action':
       return actionText(entry);
     case 'plan': {
-      const steps = entry.data.steps.map(
-        ({ title, detail }, index) => `${index + 1}. ${inline(detail === undefined ? title : `${title}: ${detail}`)}`,
-      );
+      const steps = entry.data.steps.map(({ title, detail, status, note }, index) => {
+        const state = status === undefined ? '' : ` _${status}${note === undefined ? '' : `: ${inline(note)}`}_`;
+        return `${index + 1}. ${inline(detail === undefined ? title : `${title}: ${detail}`)}${state}`;
+      });
       return [
         `**Plan** by ${inline(entry.data.source)}: ${inline(entry.text)}`,
         steps.join('\n'),

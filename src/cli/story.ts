@@ -6,6 +6,7 @@ import { inputTokens, outputTokens } from '../domain/usage-sum.ts';
 import type { ConversationRow } from '../kernel/ports.ts';
 import { inWords, OUTCOME_MARKS, resultInWords } from './action-card.ts';
 import { partLines } from './part-lines.ts';
+import { planLines } from './plan-lines.ts';
 import { prose } from './prose.ts';
 import type { Colors } from './terminal.ts';
 import { duration, harmless, oneLine, who, widthOf, wrap } from './text.ts';
@@ -73,9 +74,7 @@ export function tellEntry(entry: Entry, entries: readonly Entry[], options: Stor
       return [
         heading(`plan by ${entry.data.source}`, clock(entry.at), options),
         ...body(entry.text),
-        ...entry.data.steps.flatMap((step, index) =>
-          wrap(harmless(step.title), { columns, first: `  ${index + 1}. `, rest: '     ' }),
-        ),
+        ...planLines(entry.data.steps, colors, columns),
         ...entry.data.requests.flatMap((one) => asked(one, options)),
       ];
     case 'notice':

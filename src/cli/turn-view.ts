@@ -3,6 +3,7 @@ import type { EntryOf } from '../domain/entry.ts';
 import type { EventOf, TreadleEvent } from '../domain/event.ts';
 import { emptyTimeline, entriesOf, entriesSince, project, type Timeline } from '../domain/timeline.ts';
 import { actionCard } from './action-card.ts';
+import { planLines } from './plan-lines.ts';
 import { createProse, type Prose } from './prose.ts';
 import type { Screen } from './screen.ts';
 import type { Colors } from './terminal.ts';
@@ -70,7 +71,11 @@ export class TurnView {
         if (event.seq <= this.#timeline.head) return; // delivered before, as by another process's drive
         const before = this.#timeline.head;
         this.#timeline = project(this.#timeline, event);
-        for (const entry of entriesSince(this.#timeline, before)) this.#show(entry, event);
+        const changed = entriesSince(this.#timeline, before);
+        const plan = changed.find((entry) => entry.role === 'plan');
+        // An action that kept the plan has changed it, too: the plan shows what came of it.
+        for (const entry of event.type === 'tool.result' && plan !== undefined ? [plan] : changed)
+          this.#show(entry, event);
       }
     }
   }
@@ -102,7 +107,8 @@ export class TurnView {
           this.#lines(...actionCard(entry.data, this.#options.colors, this.#options.columns()));
         return;
       case 'plan':
-        if (type === 'plan.result') this.#plan(entry);
+        // Made, or kept by an action; an answer about it is known to who gave it.
+        if (type === 'plan.result' || type === 'tool.result') this.#plan(entry);
         return;
       case 'notice':
         if (type === 'hitl.responded' || type === 'hitl.cancel' || entry.data.kind === 'cancel') return;
@@ -163,11 +169,8 @@ export class TurnView {
 
   #plan({ text, data }: EntryOf<'plan'>): void {
     const { colors, columns } = this.#options;
-    const steps = data.steps.flatMap((step, index) =>
-      wrap(step.title, { columns: columns(), first: `${INDENT}${index + 1}. `, rest: `${INDENT}   ` }),
-    );
     this.space();
-    this.#lines(`${INDENT}${colors.bold(oneLine(text, columns() - 2))}`, ...steps);
+    this.#lines(`${INDENT}${colors.bold(oneLine(text, columns() - 2))}`, ...planLines(data.steps, colors, columns()));
   }
 
   /** An attempt that failed. What was shown of it cannot be taken back, so it is said that it does not count. */

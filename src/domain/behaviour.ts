@@ -42,9 +42,13 @@ const planning = z.union([
     placement: key(z.enum(['announce', 'system']), 'Where the plan stands in the prompt. `system` costs the cache.', {
       default: 'announce',
     }),
-    approval: key(z.enum(['never', 'auto', 'always']), 'Whether a person has to agree to the plan.', {
-      default: 'never',
-    }),
+    approval: key(
+      z.enum(['never', 'auto', 'always']),
+      'Whether a person has to agree to the plan, and to what the model would make of it.',
+      {
+        default: 'never',
+      },
+    ),
   }),
 ]);
 

@@ -7,6 +7,7 @@ import type { Allowance } from './allowance.ts';
 import type { Aside } from './aside.ts';
 import type { FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
+import type { PlanStep } from './plan.ts';
 import type { Selection } from './selection.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { Observation } from './tool.ts';
@@ -94,6 +95,8 @@ export interface Turn {
   /** Said in mid-turn and not yet read by a model call. */
   readonly pending: readonly Input[];
   readonly plan: 'none' | 'requested' | FactPayload<'plan.result'>;
+  /** The steps of the plan as they stand, once the model has marked or revised any. */
+  readonly progress?: readonly PlanStep[];
   /** Requests to people, answered ones included until their action is observed. */
   readonly requests: readonly HeldRequest[];
   /** What actions wait or have waited for, in the order begun. */

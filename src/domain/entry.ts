@@ -4,6 +4,7 @@ import { shortDigest } from '../base/digest.ts';
 import { canonicalJson, toJson, type Json } from '../base/json.ts';
 import type { FactPayload } from './event.ts';
 import type { ModelFailure } from './model.ts';
+import type { PlanStep } from './plan.ts';
 import type { EndStatus, StopKind } from './status.ts';
 import type { Effect, Observation, Outcome } from './tool.ts';
 import type { Usage } from './usage.ts';
@@ -130,7 +131,11 @@ export type Entry = Placed &
     | { readonly role: 'action'; readonly data: ActionData }
     | {
         readonly role: 'plan';
-        readonly data: Pick<FactPayload<'plan.result'>, 'steps' | 'source'> & { readonly requests: readonly Asked[] };
+        readonly data: Pick<FactPayload<'plan.result'>, 'source'> & {
+          /** As they stand. */
+          readonly steps: readonly PlanStep[];
+          readonly requests: readonly Asked[];
+        };
       }
     | {
         readonly role: 'notice';

@@ -5,6 +5,7 @@ import type { FactOf, FactPayload } from './event.ts';
 import type { Observation } from './tool.ts';
 import { isAside } from './aside.ts';
 import { WINDOW_CODE } from './limits.ts';
+import { stepsAfter } from './plan.ts';
 import { addUsage } from './usage-sum.ts';
 import type { ActionState, Attempt, HeldRequest, Iteration, Repeat, Turn } from './conversation.ts';
 
@@ -110,8 +111,10 @@ export function observe(turn: Turn, { action, parent: _, ...observation }: FactP
   if (state === undefined || state.observation !== undefined) return turn;
   const fault = isFault(observation);
   const ok = observation.outcome === 'ok';
+  const progress = ok ? progressOf(turn, state) : undefined;
   return {
     ...inAction(turn, action, (one) => ({ ...one, observation })),
+    ...(progress !== undefined && { progress }),
     requests: turn.requests.length === 0 ? turn.requests : turn.requests.filter((one) => one.action !== action),
     toolCalls: turn.toolCalls + (ok ? 1 : 0),
     faults: fault ? turn.faults + 1 : ok ? 0 : turn.faults,
@@ -123,6 +126,11 @@ export function observe(turn: Turn, { action, parent: _, ...observation }: FactP
         ? turn.repeats
         : repeated(turn.repeats, state.action.name, state.begun.argumentHash, observation),
   };
+}
+
+function progressOf({ plan, progress }: Turn, { action, begun }: ActionState): Turn['progress'] {
+  if (typeof plan === 'string') return undefined;
+  return stepsAfter(progress ?? plan.steps, action.name, begun?.arguments ?? action.arguments);
 }
 
 /** Codes of refusals that are the model's own mistake. What a gate or a person refuses is not. */

@@ -1,6 +1,7 @@
 import { msBetween } from '../base/clock.ts';
 import type { ActionData, Asked } from './entry.ts';
 import type { Fact, FactOf } from './event.ts';
+import { keepsPlan, stepsAfter } from './plan.ts';
 import { add, revise, type Timeline } from './timeline-edit.ts';
 
 /** Changes an action's entry. Undefined when there is none; the same data is no change. */
@@ -56,7 +57,21 @@ export function observe(timeline: Timeline, fact: FactOf<'tool.result'>): Timeli
       ...(data.startedAt !== undefined && { ms: msBetween(data.startedAt, fact.at) }),
     };
   });
-  return observed ?? timeline;
+  if (observed === undefined) return timeline;
+  return observation.outcome === 'ok' ? follow(observed, fact, action) : observed;
+}
+
+/** An action that keeps the plan changes the plan's entry, too. */
+function follow(timeline: Timeline, fact: Fact, id: string): Timeline {
+  const entry = [...timeline.open].findLast((one) => one.role === 'action' && one.id === id);
+  if (entry?.role !== 'action' || !keepsPlan(entry.data.name)) return timeline;
+  const { name, arguments: given } = entry.data;
+  const followed = revise(timeline, fact, (one) => {
+    if (one.role !== 'plan') return undefined;
+    const steps = stepsAfter(one.data.steps, name, given);
+    return steps === undefined ? one : { ...one, data: { ...one.data, steps } };
+  });
+  return followed ?? timeline;
 }
 
 /** A person is asked: on the card of the action or plan that it is about, else as a line of its own. */

@@ -27,6 +27,7 @@ import type { Environment } from './environment.ts';
 import { eventSourcesOf, withEvents } from './event-sources.ts';
 import { explain, type Explained } from './explain.ts';
 import { delegationOf } from './delegation.ts';
+import { planningGroup } from './planning-group.ts';
 import { grantOf, type ToolGroup } from './grant.ts';
 import { canCompact, memoryLimits } from './memory-limits.ts';
 import { createLiveAgents, type RemotePart } from './live-agents.ts';
@@ -157,7 +158,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     const found = skillsOf({ declared, agent, role, folder, problems, notices });
     for (const { id, digest: ofText } of found.skills) skillDigests[id] = ofText;
     const { skills } = found;
-    const implied = [...delegated.implied, ...found.implied];
+    const planned = hasPlanner ? planningGroup(bundle, agent) : [];
+    const implied = [...delegated.implied, ...planned, ...found.implied];
     const serviceOf = (namespace: string): LoadedService | undefined => services.known(namespace);
     const granted = grantOf({ declared, agent, models, problems, groupOf, serviceOf, implied, skills });
     const tools = resolve(inventoryLevels(bundle, agent), 'tools')?.value ?? [];

@@ -1,9 +1,13 @@
-import { ListChecks } from 'lucide-react';
+import { Check, Circle, CircleSlash, ListChecks, LoaderCircle, X } from 'lucide-react';
 
 export interface PlanStep {
   readonly title: string;
   readonly detail?: string | undefined;
+  readonly status?: 'doing' | 'done' | 'failed' | 'skipped' | undefined;
+  readonly note?: string | undefined;
 }
+
+const ICONS = { doing: LoaderCircle, done: Check, failed: X, skipped: CircleSlash, open: Circle } as const;
 
 export function PlanPanel({
   title,
@@ -14,6 +18,7 @@ export function PlanPanel({
   readonly steps: readonly PlanStep[];
   readonly source: string;
 }) {
+  const isBegun = steps.some(({ status }) => status !== undefined);
   return (
     <section className="plan" aria-label="Plan">
       <header>
@@ -23,12 +28,19 @@ export function PlanPanel({
       </header>
       <ol>
         {steps.map((step, index) => (
-          <li key={index}>
+          <li key={index} data-status={step.status ?? 'open'}>
+            {isBegun ? <State status={step.status ?? 'open'} /> : null}
             {step.title}
             {step.detail === undefined ? null : <small>{step.detail}</small>}
+            {step.note === undefined ? null : <small className="plan-note">{step.note}</small>}
           </li>
         ))}
       </ol>
     </section>
   );
+}
+
+function State({ status }: { readonly status: keyof typeof ICONS }) {
+  const Icon = ICONS[status];
+  return <Icon size={14} className="plan-state" role="img" aria-label={status} aria-hidden={false} />;
 }

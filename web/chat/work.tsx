@@ -2,7 +2,7 @@ import { Collapsible } from '@base-ui/react/collapsible';
 import { ChevronRight } from 'lucide-react';
 import type { ActionData, WireEntry } from '../api/types.ts';
 import { duration } from '../clock.ts';
-import { dataOf } from '../state/entries.ts';
+import { dataOf, keepsPlan } from '../state/entries.ts';
 import type { Draft } from '../state/live-run.ts';
 import { Markdown } from '../ui/markdown.tsx';
 import { ActionCard } from './action-card.tsx';
@@ -16,9 +16,11 @@ export interface WorkProps {
 
 /** What the agent did between question and answer, in order. Model calls are for the inspector. */
 export function Work({ entries, drafts, progress }: WorkProps) {
+  const hasPlan = entries.some(({ role }) => role === 'plan');
+  const shown = hasPlan ? entries.filter((entry) => !keepsPlan(entry)) : entries; // the plan shows what came of those
   return (
     <div className="work">
-      {entries.map((entry) => (
+      {shown.map((entry) => (
         <WorkEntry key={entry.id} entry={entry} progress={progress[entry.id]} />
       ))}
       {drafts.map((draft) => (draft.kind === 'thinking' ? <Thinking key={draft.id} text={draft.text} isOpen /> : null))}

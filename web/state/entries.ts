@@ -7,7 +7,12 @@ interface EntryData {
   readonly action: ActionData;
   readonly call: CallData;
   readonly plan: {
-    readonly steps: readonly { readonly title: string; readonly detail?: string }[];
+    readonly steps: readonly {
+      readonly title: string;
+      readonly detail?: string;
+      readonly status?: 'doing' | 'done' | 'failed' | 'skipped';
+      readonly note?: string;
+    }[];
     readonly source: string;
   };
   readonly notice: { readonly kind: string; readonly by?: string };
@@ -24,6 +29,12 @@ interface EntryData {
 
 export function dataOf<R extends keyof EntryData>(entry: WireEntry, role: R): EntryData[R] | undefined {
   return entry.role === role ? (entry.data as EntryData[R]) : undefined; // the role says which
+}
+
+/** An action that marked or revised steps of the plan, and nothing else. One that went wrong is shown as any other. */
+export function keepsPlan(entry: WireEntry): boolean {
+  const action = dataOf(entry, 'action');
+  return action?.name === 'plan_update' && action.observation?.outcome === 'ok';
 }
 
 /** One exchange: what was said, the work on it, and the answer. */
