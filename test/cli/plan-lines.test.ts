@@ -26,6 +26,6 @@ test('the story of a run shows its plan as it stands, apart from the actions', a
   const { out } = await inside(['show', 'last'], { cwd });
   assert.match(
     out,
-    /A cake\.\n  ✓ 1\. Buy eggs\n  ✗ 2\. Mix \(the bowl broke\)\n  ✓ 3\. Borrow a bowl\n  ⊘ 4\. Mix again\n/,
+    /A cake\.\n {2}✓ 1\. Buy eggs\n {2}✗ 2\. Mix \(the bowl broke\)\n {2}✓ 3\. Borrow a bowl\n {2}⊘ 4\. Mix again\n/,
   );
 });
