@@ -156,8 +156,9 @@ describe('the page under way', { skip: noBrowser, concurrency: 2 }, () => {
       await page.getByRole('button', { name: /Used search/ }).click();
       await page.getByRole('button', { name: /^done search/ }).click();
       await page.getByRole('button', { name: 'Edit the message' }).click();
+      await page.getByRole('textbox', { name: 'The message in other words' }).waitFor();
       await look('an exchange');
-      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.keyboard.press('Escape');
       await page.getByRole('button', { name: 'What the agent may use' }).click();
       await page.getByRole('button', { name: 'Tools of notes' }).click();
       await look('the menu');
