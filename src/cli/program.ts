@@ -219,7 +219,7 @@ export function createProgram(context: Context, version: string, finish: Finish)
 
   add(program, 'explain', 'print every setting of an agent with the place it comes from', [
     'treadle explain agents/desk.yaml',
-    'treadle explain desk agents/desk.yaml --json',
+    'treadle explain main agents/desk.yaml --json',
   ])
     .argument('[words...]', 'a bundle and an agent of it, in either order (default: the example and its first agent)')
     .option('--agent <name>', 'the agent of the bundle')

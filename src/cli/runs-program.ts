@@ -17,7 +17,7 @@ import type { RemoteOptions } from './remote.ts';
 
 const EXAMPLES = `
 Examples
-  $ treadle runs start "Clear the desk" --agent desk
+  $ treadle runs start "Clear the desk" --agent main
   $ treadle runs watch last
   $ treadle runs approve run_4c1k
   $ treadle runs list --status waiting --url https://treadle.example

@@ -77,6 +77,8 @@ const OPERATIONS: Surface = { name: 'operations', badBody: 400, onlyKeys: false 
 
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
 
+const HEALTH = '/health';
+
 /** Every route of both surfaces, and what all of them share. */
 export function createApp(options: AppOptions): App {
   const { host, control, clock, ids, logger, figures } = options;
@@ -110,7 +112,8 @@ export function createApp(options: AppOptions): App {
   });
   if (options.cors.length > 0) hono.use(cors({ origin: [...options.cors], maxAge: 600, ...CORS_HEADERS }));
   hono.use(async (context, next) => {
-    if (await credentials.isOpen()) {
+    // Whether the process lives is asked by nobody's right, and whatever is wrong with the store.
+    if (context.req.path !== HEALTH && (await credentials.isOpen())) {
       const { incoming } = context.env;
       const site = incoming.headers['sec-fetch-site'];
       refuseStrangers(

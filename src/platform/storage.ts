@@ -4,7 +4,7 @@ import process from 'node:process';
 import { lazyNotes, type LazyNotes } from '../adapters/stores/notes/lazy.ts';
 import type { PostgresLog } from '../adapters/stores/postgres.ts';
 import type { Database } from '../adapters/stores/postgres/database.ts';
-import { isPostgres } from '../adapters/stores/postgres/settings.ts';
+import { isPostgres, readDatabaseUrl } from '../adapters/stores/postgres/settings.ts';
 import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { randomIds } from '../base/ids.ts';
@@ -37,10 +37,16 @@ export interface Storage {
   readonly relay?: Relay | undefined;
 }
 
-/** The database that runs are kept in, unless a folder was named. What is no PostgreSQL is somebody else's. */
+/**
+ * The database that runs are kept in, unless a folder was named. Another kind of database is somebody else's; what is
+ * none at all, or was meant to be PostgreSQL, is a mistake: throws `usage`.
+ */
 export function databaseUrl({ data, environment }: Pick<StorageOptions, 'data' | 'environment'>): string | undefined {
   const url = environment['DATABASE_URL'] ?? '';
-  return data === undefined && isPostgres(url) ? url : undefined;
+  if (data !== undefined || url === '') return undefined;
+  const scheme = URL.parse(url)?.protocol;
+  if (scheme === undefined || /^(pg|post)/.test(scheme)) readDatabaseUrl(url);
+  return isPostgres(url) ? url : undefined;
 }
 
 /** Opens the database, or else the data folder. Throws `log_unavailable` and what else opening a log throws. */
