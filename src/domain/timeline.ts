@@ -118,7 +118,7 @@ export function project(before: Timeline, fact: Fact): Timeline {
         fact,
         'compaction',
         error === undefined
-          ? `The turns up to ${through} were summarised for the model.`
+          ? `The turns up to ${through} are shortened for the model.`
           : `Older turns could not be summarised: ${error}`,
       );
     }
