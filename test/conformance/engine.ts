@@ -87,14 +87,26 @@ function slices(
 
 export function engineConformance(
   name: string,
-  { openLog, create, crowd, settle = settleHere }: EngineUnderTest,
+  { openLog, create: make, crowd, settle = settleHere }: EngineUnderTest,
 ): void {
+  const engines: Engine[] = [];
+  const create: EngineUnderTest['create'] = (options) => {
+    const engine = make(options);
+    engines.push(engine);
+    return engine;
+  };
+
   function fact(title: string, body: (log: Log, clock: SimulatedClock) => Promise<void>): void {
     test(title, async () => {
       const clock = aClock();
       const log = await openLog(clock);
+      engines.length = 0;
       try {
         await body(log, clock);
+      } catch (broken) {
+        // A fact that does not hold leaves its engines running, and they would keep the whole run of tests from its end.
+        for (const one of engines) one.stop({ drainMs: 0 }).catch(() => undefined);
+        throw broken;
       } finally {
         await log.close();
       }
