@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { contextGroup, excerpt } from '../../src/plugins/tools/context.ts';
+import { contextGroup } from '../../src/plugins/tools/context.ts';
+import { excerpt } from '../../src/plugins/tools/text-page.ts';
 import { aHouse, aTool } from '../support/house.ts';
 import { runTool } from '../support/tool-context.ts';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { withSites, type Query, type SearchWire } from './query.ts';
+import type { WebQuery } from '../../kernel/web.ts';
+import { withSites, type SearchWire } from './query.ts';
 
 const ADDRESS = 'https://api.search.brave.com/res/v1/web/search';
 
@@ -24,7 +25,7 @@ const answer = z.object({
 /** api-dashboard.search.brave.com/app/documentation/web-search: at most 20 results. */
 export function bravePages(
   { api_key, url: base = ADDRESS }: { readonly api_key: string; readonly url?: string | undefined },
-  query: Query,
+  query: WebQuery,
 ): SearchWire {
   const url = new URL(base);
   url.searchParams.set('q', withSites(query));

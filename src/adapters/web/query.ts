@@ -1,20 +1,5 @@
 import type { z } from 'zod';
-
-export interface Hit {
-  readonly title: string;
-  readonly url: string;
-  readonly snippet: string;
-  readonly published?: string | undefined;
-}
-
-export interface Query {
-  readonly query: string;
-  readonly count: number;
-  readonly freshness?: 'day' | 'week' | 'month' | 'year' | undefined;
-  /** ISO 639-1. */
-  readonly language?: string | undefined;
-  readonly sites?: readonly string[] | undefined;
-}
+import type { WebHit, WebQuery } from '../../kernel/web.ts';
 
 /** How one provider is asked, and where its hits are in what it answers. */
 export interface SearchWire {
@@ -22,10 +7,10 @@ export interface SearchWire {
   readonly method?: 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  readonly hits: z.ZodType<readonly Hit[]>;
+  readonly hits: z.ZodType<readonly WebHit[]>;
 }
 
 /** Every engine understands this. */
-export function withSites({ query, sites = [] }: Query): string {
+export function withSites({ query, sites = [] }: WebQuery): string {
   return sites.length === 0 ? query : `${query} (${sites.map((site) => `site:${site}`).join(' OR ')})`;
 }

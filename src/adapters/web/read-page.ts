@@ -2,22 +2,8 @@ import type { Instant } from '../../base/clock.ts';
 import { kindOf } from '../documents/document.ts';
 import type { DocumentReader } from '../documents/reader.ts';
 import { FetchRefusal, type GuardedFetch } from '../../kernel/fetch.ts';
+import type { WebOutcome, WebPage } from '../../kernel/web.ts';
 import { codeOf } from '../services/api.ts';
-
-/** A page, a picture, or why there is neither. */
-export type PageOutcome =
-  | { readonly ok: true; readonly page: ReadPage }
-  | { readonly ok: true; readonly image: { readonly mediaType: string; readonly data: string; readonly url: string } }
-  | { readonly ok: false; readonly code: string; readonly why: string };
-
-export interface ReadPage {
-  readonly url: string;
-  readonly title?: string | undefined;
-  readonly byline?: string | undefined;
-  readonly published?: string | undefined;
-  readonly text: string;
-  readonly note?: string | undefined;
-}
 
 /** Who asks, and until when. */
 export interface Asker {
@@ -32,7 +18,7 @@ export interface PageReaderOptions {
   readonly userAgent: string;
 }
 
-export type PageReader = (url: URL, whole: boolean, asker: Asker) => Promise<PageOutcome>;
+export type PageReader = (url: URL, whole: boolean, asker: Asker) => Promise<WebOutcome>;
 
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 const MOST_IMAGE_BYTES = 5 * 1024 * 1024;
@@ -44,7 +30,7 @@ const KEPT_MS = 10 * 60_000;
  * parts of a long text fit each other. Rejects for nothing but being given up.
  */
 export function createPageReader(options: PageReaderOptions): PageReader {
-  const kept = new Map<string, { readonly at: Instant; readonly page: ReadPage }>();
+  const kept = new Map<string, { readonly at: Instant; readonly page: WebPage }>();
   return async (url, whole, asker) => {
     const key = [asker.conversationId, whole, url.href].join('\n');
     const known = kept.get(key);
@@ -65,7 +51,7 @@ async function readAt(
   whole: boolean,
   { signal, fetch }: Asker,
   { readDocument, userAgent }: PageReaderOptions,
-): Promise<PageOutcome> {
+): Promise<WebOutcome> {
   let reply: Response;
   let bytes: Uint8Array;
   try {
@@ -119,7 +105,7 @@ function noteOf(kind: string, text: string, isWhole: boolean): string | undefine
   return isWhole ? 'no main text could be told from the rest, so this is all of it' : undefined;
 }
 
-function notRead(url: URL, error: unknown): PageOutcome {
+function notRead(url: URL, error: unknown): WebOutcome {
   if (error instanceof FetchRefusal)
     return { ok: false, code: 'refused', why: `${url.href} is not read: ${error.message}` };
   const code = codeOf(error);

@@ -2,7 +2,8 @@ import { parseJson } from '../../base/json.ts';
 import { createGuardedRequests, GuardRefusal, type GuardedRequests } from '../net/guarded-requests.ts';
 import { codeOf } from '../services/api.ts';
 import { bravePages } from './brave.ts';
-import type { Hit, Query, SearchWire } from './query.ts';
+import type { SearchOutcome, WebHit, WebQuery } from '../../kernel/web.ts';
+import type { SearchWire } from './query.ts';
 import { searxngPages } from './searxng.ts';
 import { tavilyPages } from './tavily.ts';
 
@@ -12,7 +13,7 @@ export type SearchProvider =
   | { readonly provider: 'brave' | 'tavily'; readonly api_key: string; readonly url?: string | undefined };
 
 export interface WebSearch {
-  readonly search: (query: Query, asker: { readonly signal: AbortSignal }) => Promise<Outcome>;
+  readonly search: (query: WebQuery, asker: { readonly signal: AbortSignal }) => Promise<SearchOutcome>;
 }
 
 /** A search engine that an operator has named: it is asked wherever it is, also in their own network. */
@@ -27,19 +28,15 @@ export function createWebSearch(provider: SearchProvider): WebSearch {
   };
 }
 
-export type Outcome =
-  | { readonly ok: true; readonly hits: readonly Hit[] }
-  | { readonly ok: false; readonly code: string; readonly why: string };
-
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_SNIPPET = 500;
 
 /** Asks a search engine. Rejects for nothing but being given up. */
 async function searchWeb(
   provider: SearchProvider,
-  query: Query,
+  query: WebQuery,
   { requests, signal }: { readonly requests: GuardedRequests; readonly signal: AbortSignal },
-): Promise<Outcome> {
+): Promise<SearchOutcome> {
   const wire = wireOf(provider, query);
   const name = provider.provider;
   try {
@@ -73,7 +70,7 @@ async function searchWeb(
   }
 }
 
-function wireOf(provider: SearchProvider, query: Query): SearchWire {
+function wireOf(provider: SearchProvider, query: WebQuery): SearchWire {
   switch (provider.provider) {
     case 'searxng':
       return searxngPages(provider.url, query);
@@ -93,7 +90,7 @@ function read(bytes: Uint8Array): unknown {
 }
 
 /** Engines mark what matched with tags. */
-function shortened({ title, url, snippet, published }: Hit): Hit {
+function shortened({ title, url, snippet, published }: WebHit): WebHit {
   return { title: plain(title), url, snippet: plain(snippet).slice(0, MOST_SNIPPET).toWellFormed(), published };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { withSites, type Query, type SearchWire } from './query.ts';
+import type { WebQuery } from '../../kernel/web.ts';
+import { withSites, type SearchWire } from './query.ts';
 
 const answer = z.object({
   results: z.array(
@@ -13,7 +14,7 @@ const answer = z.object({
 });
 
 /** docs.searxng.org/dev/search_api.html; the instance must have `json` among its formats. */
-export function searxngPages(base: string, query: Query): SearchWire {
+export function searxngPages(base: string, query: WebQuery): SearchWire {
   const url = new URL(`${base.replace(/\/+$/, '')}/search`);
   url.searchParams.set('q', withSites(query));
   url.searchParams.set('format', 'json');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Query, SearchWire } from './query.ts';
+import type { WebQuery } from '../../kernel/web.ts';
+import type { SearchWire } from './query.ts';
 
 const ADDRESS = 'https://api.tavily.com/search';
 
@@ -17,7 +18,7 @@ const answer = z.object({
 /** docs.tavily.com/documentation/api-reference/endpoint/search: at most 20 results. It takes no language. */
 export function tavilyPages(
   { api_key, url = ADDRESS }: { readonly api_key: string; readonly url?: string | undefined },
-  { query, count, freshness, sites }: Query,
+  { query, count, freshness, sites }: WebQuery,
 ): SearchWire {
   return {
     url: new URL(url),

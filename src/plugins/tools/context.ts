@@ -1,20 +1,16 @@
 import { z } from 'zod';
-import { head, utf8Length } from '../../base/text.ts';
 import type { MaybePromise } from '../../base/promise.ts';
 import { resultText, turnText } from '../../assembly/turn-text.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import type { ToolContext } from '../../kernel/ports.ts';
-import { defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../kernel/tool.ts';
-
-const DEFAULT_LIMIT = 4_000;
-const MAX_LIMIT = 12_000;
+import { defineTool, toolFailure, type BuiltinGroup } from '../../kernel/tool.ts';
+import { pageInput, textPage } from './text-page.ts';
 
 const input = z.strictObject({
   ref: z.string().min(1).max(128).optional().describe('The reference given where a result was cut.'),
   action: z.string().min(1).max(128).optional().describe('The action whose result was cleared, by its id.'),
   turn: z.int().min(1).optional().describe('The number of an earlier turn; the first is 1.'),
-  offset: z.int().min(0).default(0).describe('Characters to skip: the next_offset of the last reading.'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Characters to read.'),
+  ...pageInput({ standard: 4_000, most: 12_000 }),
 });
 
 const contextRead = defineTool({
@@ -40,16 +36,7 @@ const contextRead = defineTool({
           )
         : toolFailure('unknown_ref', `Nothing is kept under ${ref}. Copy the ref from where the result was cut.`);
     }
-    if (offset > 0 && offset >= text.length) {
-      return toolFailure('past_end', `The text ends at ${text.length}; offset ${offset} is past it.`);
-    }
-    const most = conversation.turn?.agent.limits.maxResultBytes ?? Infinity;
-    const page = excerpt(text, offset, limit, most);
-    const next = page.start + page.text.length;
-    return toolResult({
-      value: { offset: page.start, next_offset: next < text.length ? next : null, length: text.length },
-      ...(page.text !== '' && { content: [{ type: 'text', text: page.text }] }),
-    });
+    return textPage(text, { offset, limit }, { conversation });
   },
 });
 
@@ -66,24 +53,6 @@ function bodyOf(
 
 /** Reading back what the prompt no longer holds. */
 export const contextGroup: BuiltinGroup = { name: 'context', locked: true, tools: [contextRead] };
-
-/** At most `limit` characters and `bytes` of UTF-8 from `offset`; whole characters only, and at least one. */
-export function excerpt(
-  text: string,
-  offset: number,
-  limit: number,
-  bytes: number,
-): { readonly start: number; readonly text: string } {
-  const start = splitsPair(text, offset) ? offset - 1 : offset;
-  let end = Math.min(text.length, start + limit);
-  if (splitsPair(text, end)) end = end - 1 > start ? end - 1 : end + 1;
-  const slice = text.slice(start, end);
-  return { start, text: utf8Length(slice) > bytes ? head(slice, bytes) : slice };
-}
-
-function splitsPair(text: string, at: number): boolean {
-  return at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
-}
 
 function endedTurns({ turns }: Conversation): string {
   return turns.length === 0 ? 'this is the first' : `there are ${turns.length}`;

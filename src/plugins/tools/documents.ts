@@ -4,8 +4,8 @@ import type { FilePart } from '../../domain/content.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import { FileRefusal } from '../../kernel/files.ts';
 import type { ToolContext } from '../../kernel/ports.ts';
-import { defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../kernel/tool.ts';
-import { excerpt } from './context.ts';
+import { defineTool, toolFailure, type BuiltinGroup } from '../../kernel/tool.ts';
+import { pageInput, textPage } from './text-page.ts';
 
 /** A file of which only its text is wanted. */
 export interface DocumentFile {
@@ -24,8 +24,6 @@ export type ReadDocument = (
   | { readonly ok: false; readonly code: string; readonly why: string }
 >;
 
-const MAX_LIMIT = 40_000;
-
 const input = z.strictObject({
   name: z
     .string()
@@ -33,8 +31,7 @@ const input = z.strictObject({
     .max(500)
     .describe('The name of a file that the person sent, or the path of one of your files.'),
   page: z.int().min(1).optional().describe('Only this page, of a document that has pages. The first one is 1.'),
-  offset: z.int().min(0).default(0).describe('Characters to skip: the next_offset of the last reading.'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(12_000).describe('Characters to read.'),
+  ...pageInput({ standard: 12_000, most: 40_000 }),
 });
 
 /** The text of documents: what a person attached, and what lies in the folder that the entry of the bundle names. */
@@ -56,22 +53,11 @@ export function documentsGroup(read: ReadDocument): BuiltinGroup {
         return toolFailure('past_end', `${name} has ${pages.length === 1 ? 'one page' : `${pages.length} pages`}.`);
       }
       const text = page === undefined ? joined(pages) : (pages[page - 1] ?? '');
-      if (offset > 0 && offset >= text.length)
-        return toolFailure('past_end', `The text ends at ${text.length}; offset ${offset} is past it.`);
-      const most = context.conversation.turn?.agent.limits.maxResultBytes ?? Infinity;
-      const part = excerpt(text, offset, limit, most);
-      const next = part.start + part.text.length;
-      return toolResult({
-        value: {
-          name: file.name,
-          ...(title !== undefined && { title }),
-          ...(pages.length > 1 && { pages: pages.length }),
-          ...(text.trim() === '' && { note: 'it has no text: it may be made of pictures' }),
-          offset: part.start,
-          next_offset: next < text.length ? next : null,
-          length: text.length,
-        },
-        ...(part.text !== '' && { content: [{ type: 'text', text: part.text }] }),
+      return textPage(text, { offset, limit }, context, {
+        name: file.name,
+        ...(title !== undefined && { title }),
+        ...(pages.length > 1 && { pages: pages.length }),
+        ...(text.trim() === '' && { note: 'it has no text: it may be made of pictures' }),
       });
     },
   });

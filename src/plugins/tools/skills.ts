@@ -5,7 +5,7 @@ import { iterationsOf } from '../../domain/conversation.ts';
 import { SKILLS_GROUP, type ShownSkill } from '../../domain/skill.ts';
 import type { ToolContext } from '../../kernel/ports.ts';
 import { defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../kernel/tool.ts';
-import { excerpt } from './context.ts';
+import { pageInput, textPage } from './text-page.ts';
 
 /** The skills of one agent by id, as they are kept. Whether a turn has one is for its effective agent to say. */
 export interface SkillLibrary {
@@ -20,8 +20,6 @@ export type SkillFile =
   | { readonly ok: false; readonly why: string };
 
 const LONGEST_TEXT = 65_536;
-const DEFAULT_LIMIT = 8_000;
-const MAX_LIMIT = 12_000;
 const MOST_FOUND = 10;
 
 const skill = z.string().min(1).max(200).describe('The skill, as it is listed.');
@@ -65,8 +63,7 @@ export function skillsGroup(library: SkillLibrary): BuiltinGroup {
     input: z.strictObject({
       skill,
       path: z.string().min(1).max(500).describe('The path of the file in the skill.'),
-      offset: z.int().min(0).default(0).describe('Characters to skip: the next_offset of the last reading.'),
-      limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Characters to read.'),
+      ...pageInput({ standard: 8_000, most: 12_000 }),
     }),
     effect: 'read',
     async run({ skill: named, path, offset, limit }, context) {
@@ -77,16 +74,7 @@ export function skillsGroup(library: SkillLibrary): BuiltinGroup {
       if ('data' in file) {
         return toolResult({ content: [{ type: 'file', mediaType: file.mediaType, name: path, data: file.data }] });
       }
-      if (offset > 0 && offset >= file.text.length) {
-        return toolFailure('past_end', `The text ends at ${file.text.length}; offset ${offset} is past it.`);
-      }
-      const most = context.conversation.turn?.agent.limits.maxResultBytes ?? Infinity;
-      const page = excerpt(file.text, offset, limit, most);
-      const next = page.start + page.text.length;
-      return toolResult({
-        value: { offset: page.start, next_offset: next < file.text.length ? next : null, length: file.text.length },
-        ...(page.text !== '' && { content: [{ type: 'text', text: page.text }] }),
-      });
+      return textPage(file.text, { offset, limit }, context);
     },
   });
   const search = defineTool({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { ToolContext } from '../../kernel/ports.ts';
 import { key, requiredKey } from '../../domain/bundle-key.ts';
+import type { SearchOutcome, WebOutcome, WebQuery } from '../../kernel/web.ts';
 import {
   configuredGroup,
   defineTool,
@@ -10,45 +11,7 @@ import {
   type BuiltinGroup,
   type ToolSpec,
 } from '../../kernel/tool.ts';
-import { excerpt } from './context.ts';
-
-/** A page as it can be read. */
-export interface WebPage {
-  /** Where it came from in the end. */
-  readonly url: string;
-  readonly title?: string | undefined;
-  readonly byline?: string | undefined;
-  readonly published?: string | undefined;
-  /** Markdown of a page or a document, the text as it is of anything else that is text. */
-  readonly text: string;
-  /** For people and models, such as that a page has no main text. */
-  readonly note?: string | undefined;
-}
-
-export type WebOutcome =
-  | { readonly ok: true; readonly page: WebPage }
-  /** An address of a picture. */
-  | { readonly ok: true; readonly image: { readonly mediaType: string; readonly data: string; readonly url: string } }
-  | { readonly ok: false; readonly code: string; readonly why: string };
-
-export interface WebHit {
-  readonly title: string;
-  readonly url: string;
-  readonly snippet: string;
-  readonly published?: string | undefined;
-}
-
-export interface WebQuery {
-  readonly query: string;
-  readonly count: number;
-  readonly freshness?: 'day' | 'week' | 'month' | 'year' | undefined;
-  readonly language?: string | undefined;
-  readonly sites?: readonly string[] | undefined;
-}
-
-export type SearchOutcome =
-  | { readonly ok: true; readonly hits: readonly WebHit[] }
-  | { readonly ok: false; readonly code: string; readonly why: string };
+import { pageInput, textPage } from './text-page.ts';
 
 type ReadPage = (url: URL, whole: boolean, context: ToolContext) => MaybePromise<WebOutcome>;
 type Search = (query: WebQuery, context: ToolContext) => MaybePromise<SearchOutcome>;
@@ -85,14 +48,10 @@ const config = z.strictObject({
 const NO_SEARCH =
   'nobody is named to be asked; set config: { search: { provider: brave, api_key: … } } in the entry of the group';
 
-const DEFAULT_LIMIT = 12_000;
-const MAX_LIMIT = 40_000;
-
 const fetchInput = z.strictObject({
   url: z.string().min(1).max(4_000).describe('http or https.'),
   whole: z.boolean().default(false).describe('All of the page, with its menus, where its main text is not enough.'),
-  offset: z.int().min(0).default(0).describe('Characters to skip: the next_offset of the last reading.'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('Characters to read.'),
+  ...pageInput({ standard: 12_000, most: 40_000 }),
 });
 
 const searchInput = z.strictObject({
@@ -142,28 +101,15 @@ function fetchTool(readPage: ReadPage): ToolSpec {
         const { mediaType, data, url: from } = outcome.image;
         return toolResult({ value: { url: from }, content: [{ type: 'file', mediaType, data }] });
       }
-      return pageOf(outcome.page, offset, limit, context);
+      const { text, title, byline, published, note, url: from } = outcome.page;
+      return textPage(text, { offset, limit }, context, {
+        url: from,
+        ...(title !== undefined && { title }),
+        ...(byline !== undefined && { byline }),
+        ...(published !== undefined && { published }),
+        ...(note !== undefined && { note }),
+      });
     },
-  });
-}
-
-function pageOf({ text, ...page }: WebPage, offset: number, limit: number, { conversation }: ToolContext) {
-  if (offset > 0 && offset >= text.length)
-    return toolFailure('past_end', `The text ends at ${text.length}; offset ${offset} is past it.`);
-  const part = excerpt(text, offset, limit, conversation.turn?.agent.limits.maxResultBytes ?? Infinity);
-  const next = part.start + part.text.length;
-  return toolResult({
-    value: {
-      url: page.url,
-      ...(page.title !== undefined && { title: page.title }),
-      ...(page.byline !== undefined && { byline: page.byline }),
-      ...(page.published !== undefined && { published: page.published }),
-      ...(page.note !== undefined && { note: page.note }),
-      offset: part.start,
-      next_offset: next < text.length ? next : null,
-      length: text.length,
-    },
-    ...(part.text !== '' && { content: [{ type: 'text', text: part.text }] }),
   });
 }
 
