@@ -1,9 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { operate } from '../api/operate.ts';
 import type { ReplayReport } from '../api/operate-types.ts';
-import { Mistakes } from '../operate/edit-panel.tsx';
-import { Button } from '../ui/button.tsx';
+import { BundleForm, Mistakes } from '../ui/bundle-form.tsx';
 import { Figures } from '../ui/figures.tsx';
 
 const DiffView = lazy(async () => ({ default: (await import('../ui/diff-view.tsx')).DiffView }));
@@ -13,56 +12,25 @@ const DiffView = lazy(async () => ({ default: (await import('../ui/diff-view.tsx
  * answered then; what would have been asked for otherwise is told.
  */
 export function Replay({ id }: { readonly id: string }) {
-  const [text, setText] = useState('');
-  const file = useRef<HTMLInputElement>(null);
-  const replay = useMutation({ mutationFn: () => operate.replay(id, text.trim() === '' ? undefined : text) });
+  const replay = useMutation({
+    mutationFn: (text: string) => operate.replay(id, text === '' ? undefined : text),
+  });
   return (
     <div className="replay">
-      <form
-        className="edit-panel"
-        onSubmit={(event) => {
-          event.preventDefault();
-          replay.mutate();
+      <BundleForm
+        rows={8}
+        placeholder="id: desk@1 …"
+        about="A bundle to replay this run under. Nothing is sent to a model and no tool runs: they answer what they answered then. Leave it empty to hold the run against its own log."
+        submit={(text) =>
+          replay.isPending ? 'Replaying…' : text === '' ? 'Replay by its own rules' : 'Replay under this bundle'
+        }
+        isDisabled={() => replay.isPending}
+        onSubmit={(text) => {
+          replay.mutate(text);
         }}
       >
-        <label htmlFor="replay-bundle">
-          A bundle to replay this run under. Nothing is sent to a model and no tool runs: they answer what they answered
-          then. Leave it empty to hold the run against its own log.
-        </label>
-        <textarea
-          id="replay-bundle"
-          className="field code-field"
-          rows={8}
-          spellCheck={false}
-          placeholder="id: desk@1 …"
-          value={text}
-          onChange={(event) => {
-            setText(event.target.value);
-          }}
-        />
-        <div className="toolbar">
-          <Button type="submit" look="solid" disabled={replay.isPending}>
-            {replay.isPending
-              ? 'Replaying…'
-              : text.trim() === ''
-                ? 'Replay by its own rules'
-                : 'Replay under this bundle'}
-          </Button>
-          <Button onClick={() => file.current?.click()}>Choose a file…</Button>
-          <input
-            ref={file}
-            type="file"
-            accept=".yaml,.yml"
-            aria-label="A bundle file"
-            hidden
-            onChange={({ target }) => {
-              void target.files?.[0]?.text().then(setText);
-              target.value = '';
-            }}
-          />
-        </div>
-      </form>
-      {replay.isError ? <Mistakes error={replay.error} /> : null}
+        {replay.isError ? <Mistakes error={replay.error} /> : null}
+      </BundleForm>
       {replay.data === undefined ? null : <Report report={replay.data} />}
     </div>
   );

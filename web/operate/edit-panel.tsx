@@ -1,81 +1,32 @@
 import { useMutation } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
-import { ApiError } from '../api/http.ts';
 import { operate } from '../api/operate.ts';
 import type { EditPlan } from '../api/operate-types.ts';
-import { Button } from '../ui/button.tsx';
-import { Failure } from '../ui/notice.tsx';
+import { BundleForm, Mistakes } from '../ui/bundle-form.tsx';
 import { money, tokens } from '../ui/amounts.ts';
 
 /** An edited bundle, and what it would do before anybody saves it: what widens, what costs a cold turn, what is free. */
 export function EditPanel({ agent }: { readonly agent: string }) {
-  const [text, setText] = useState('');
-  const file = useRef<HTMLInputElement>(null);
-  const plan = useMutation({ mutationFn: () => operate.planEdit(agent, text) });
+  const plan = useMutation({ mutationFn: (text: string) => operate.planEdit(agent, text) });
   return (
-    <form
-      className="edit-panel"
-      onSubmit={(event) => {
-        event.preventDefault();
-        plan.mutate();
+    <BundleForm
+      rows={14}
+      placeholder={'id: desk@1\nconfig:\n  react:\n    main: …'}
+      about={
+        <>
+          The whole bundle, edited. Nothing is saved and nothing changes: you see what <code>treadle plan</code> would
+          say.
+        </>
+      }
+      submit={() => (plan.isPending ? 'Looking…' : 'What would it do?')}
+      isDisabled={(text) => text === '' || plan.isPending}
+      onSubmit={(text) => {
+        plan.mutate(text);
       }}
     >
-      <label htmlFor="edited-bundle">
-        The whole bundle, edited. Nothing is saved and nothing changes: you see what <code>treadle plan</code> would
-        say.
-      </label>
-      <textarea
-        id="edited-bundle"
-        className="field code-field"
-        rows={14}
-        spellCheck={false}
-        placeholder={'id: desk@1\nconfig:\n  react:\n    main: …'}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-        }}
-      />
-      <div className="toolbar">
-        <Button type="submit" look="solid" disabled={text.trim() === '' || plan.isPending}>
-          {plan.isPending ? 'Looking…' : 'What would it do?'}
-        </Button>
-        <Button onClick={() => file.current?.click()}>Choose a file…</Button>
-        <input
-          ref={file}
-          type="file"
-          accept=".yaml,.yml"
-          hidden
-          onChange={({ target }) => {
-            void target.files?.[0]?.text().then(setText);
-            target.value = '';
-          }}
-        />
-      </div>
       {plan.isError ? <Mistakes error={plan.error} /> : null}
       {plan.data === undefined ? null : <Plan plan={plan.data} />}
-    </form>
+    </BundleForm>
   );
-}
-
-/** What is wrong with a text that is to be a bundle, line by line. */
-export function Mistakes({ error }: { readonly error: Error }) {
-  const problems = error instanceof ApiError ? problemsOf(error) : [];
-  if (problems.length === 0) return <Failure error={error} />;
-  return (
-    <div className="mistakes" role="alert">
-      <h3>{problems.length === 1 ? 'One thing is wrong with it' : `${problems.length} things are wrong with it`}</h3>
-      <ul>
-        {problems.map((one) => (
-          <li key={one}>{one}</li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-function problemsOf({ code, details }: ApiError): readonly string[] {
-  const problems = code === 'bundle_invalid' ? details?.['problems'] : undefined;
-  return Array.isArray(problems) ? problems.filter((one) => typeof one === 'string') : [];
 }
 
 const KINDS = {

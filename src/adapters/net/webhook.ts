@@ -1,23 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { Clock } from '../../base/clock.ts';
+import type { Webhook, WebhookOptions } from '../../kernel/webhook.ts';
 import type { GuardedRequests } from './guarded-requests.ts';
-
-export interface WebhookOptions {
-  readonly url: string;
-  /** `whsec_` and base64. */
-  readonly secret: string;
-  readonly allowHosts: readonly string[];
-  readonly timeoutMs: number;
-  readonly clock: Clock;
-}
-
-export type Posted =
-  { readonly state: 'taken' } | { readonly state: 'gone' } | { readonly state: 'failed'; readonly why: string };
-
-export interface Webhook {
-  post(id: string, body: string): Promise<Posted>;
-  close(): Promise<void>;
-}
 
 /** What an endpoint answers is of no interest beyond its status. */
 const MOST_REPLY_BYTES = 65_536;

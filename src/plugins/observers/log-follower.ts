@@ -2,10 +2,7 @@ import type { Clock, Instant } from '../../base/clock.ts';
 import type { Fact } from '../../domain/event.ts';
 import type { LogReader } from '../../kernel/plugin.ts';
 import type { Logger } from '../../kernel/ports.ts';
-
-/** `gone`: nobody there will ever take anything again. */
-export type Sent =
-  { readonly state: 'taken' } | { readonly state: 'gone' } | { readonly state: 'failed'; readonly why: string };
+import type { Sent } from '../../kernel/webhook.ts';
 
 /** Where it is kept how far conversations came that are behind, so that another process can go on. */
 export interface Cursors {

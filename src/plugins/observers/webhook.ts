@@ -1,27 +1,12 @@
 import { z } from 'zod';
-import { isoTime, type Clock } from '../../base/clock.ts';
+import { isoTime } from '../../base/clock.ts';
 import { digest } from '../../base/digest.ts';
 import { key, refuse, requiredKey } from '../../domain/bundle-key.ts';
 import type { Fact, FactType } from '../../domain/event.ts';
 import { FACT_VERSIONS } from '../../domain/event-types.ts';
 import { definePlugin, type Plugin } from '../../kernel/plugin.ts';
-import { followLog, type Cursors, type Sent } from './log-follower.ts';
-
-export interface WebhookOptions {
-  readonly url: string;
-  /** `whsec_` and base64. */
-  readonly secret: string;
-  readonly allowHosts: readonly string[];
-  readonly timeoutMs: number;
-  readonly clock: Clock;
-}
-
-/** An endpoint that takes signed messages. */
-export interface Webhook {
-  /** The same `id` for every attempt. Never rejects. */
-  post(id: string, body: string): Promise<Sent>;
-  close(): Promise<void>;
-}
+import type { Webhook, WebhookOptions } from '../../kernel/webhook.ts';
+import { followLog, type Cursors } from './log-follower.ts';
 
 const FACT_TYPES = Object.keys(FACT_VERSIONS) as readonly FactType[]; // its own keys
 const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;

@@ -1,0 +1,21 @@
+import type { Clock } from '../base/clock.ts';
+
+/** `gone`: nobody there will ever take anything again. */
+export type Sent =
+  { readonly state: 'taken' } | { readonly state: 'gone' } | { readonly state: 'failed'; readonly why: string };
+
+export interface WebhookOptions {
+  readonly url: string;
+  /** `whsec_` and base64. */
+  readonly secret: string;
+  readonly allowHosts: readonly string[];
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** An endpoint that takes signed messages. */
+export interface Webhook {
+  /** The same `id` for every attempt. Never rejects. */
+  post(id: string, body: string): Promise<Sent>;
+  close(): Promise<void>;
+}
