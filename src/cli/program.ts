@@ -169,7 +169,7 @@ export function createProgram(context: Context, version: string, finish: Finish)
     });
 
   const evals = add(program, 'eval', 'run a suite of cases and say which hold', [
-    'treadle eval agents/desk.eval.yaml',
+    'treadle eval agents/evals/desk.yaml',
     'treadle eval suite.yaml --repeats 10 --junit report.xml --report report.json',
     'treadle eval promote last --to suite.yaml',
   ])

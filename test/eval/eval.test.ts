@@ -159,7 +159,7 @@ test('a report as JUnit XML is well-formed whatever was said', async (t) => {
 });
 
 test('the suite that ships holds', async () => {
-  const file = path.join(import.meta.dirname, '../../agents/desk.eval.yaml');
+  const file = path.join(import.meta.dirname, '../../agents/evals/desk.yaml');
   const report = await runSuite({ suite: readSuite(readFileSync(file, 'utf8'), file), file, environment: {} });
   assert.deepEqual(
     report.cases.flatMap(({ name, attempts }) =>

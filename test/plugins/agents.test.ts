@@ -1,6 +1,6 @@
 // The bundles that ship, from file to answer: the real loader, loop, gates and tools, with authored decisions.
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -14,6 +14,7 @@ import type { Script } from '../../src/adapters/models/script.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openRequests, type Conversation } from '../../src/domain/conversation.ts';
+import { createHost } from '../../src/platform/host.ts';
 import { loadBundle } from '../../src/platform/load.ts';
 import { createPlatform, type Platform } from '../../src/platform/platform.ts';
 import { aContext } from '../support/tool-context.ts';
@@ -238,3 +239,18 @@ for (const [what, text, says] of [
     await platform.close();
   });
 }
+
+test('all bundles that ship are served by one process, as npm start does', async () => {
+  const bundles = (await readdir(agents))
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => path.join(agents, file));
+  const host = await createHost({
+    bundles,
+    log: createMemoryLog({ clock: systemClock }),
+    secret: 'secret',
+    environment: {},
+  });
+  const served = new Set(host.agents().map(({ bundle }) => bundle));
+  assert.equal(served.size, bundles.length);
+  await host.close();
+});
