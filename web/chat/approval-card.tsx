@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import type { Json, OpenRequest, RunAnswer } from '../api/types.ts';
 import { ApiError } from '../api/http.ts';
 import { ago } from '../clock.ts';
+import { wordsOf } from '../state/asked-words.ts';
 import { useMayApprove } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { AllowButton } from './allow-button.tsx';
@@ -21,6 +22,7 @@ export interface ApprovalCardProps {
 /** Exactly what will happen, and the person's word on it. Nothing is preselected: no answer is never consent. */
 export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
   const { id, digest, run, kind, name, question, arguments: given, inputSchema, preview, plan, decisions } = request;
+  const words = wordsOf(question, name);
   const [mode, setMode] = useState<'look' | 'reject' | 'edit'>('look');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -54,7 +56,7 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
         </h3>
         <AskedBy request={request} />
       </header>
-      {isOwnWords(question, name) ? <p className="approval-question">{question}</p> : null}
+      {words === '' ? null : <p className="approval-question">{words}</p>}
       {plan === undefined ? null : <PlanPanel title="" steps={plan} source="" />}
       {given === undefined || mode === 'edit' ? null : <WhatRuns given={given} preview={preview} />}
       {mode === 'edit' ? (
@@ -135,11 +137,6 @@ function AskedBy({ request: { agentPath, expiresAt, gate } }: { readonly request
     ...(expiresAt === undefined ? [] : [`lapses ${ago(expiresAt)}`]),
   ];
   return words.length === 0 ? null : <small title={gate}>{words.join(' · ')}</small>;
-}
-
-/** A gate that only asks whether the tool may run says nothing that the card does not. */
-function isOwnWords(question: string, name: string | undefined): boolean {
-  return name === undefined || !question.startsWith(`Allow ${name} `);
 }
 
 function problemInWords(error: unknown): string {
