@@ -4,6 +4,7 @@ import {
   answer,
   createRun,
   delivery,
+  sayToRun,
   entry,
   errorReply,
   frame,
@@ -109,6 +110,11 @@ ${fields(answer)}
 Several answers go in one list. All are checked before the first counts; one that was given before gives the answer on
 record. Refusing and replying need the scope ${code('run')}, allowing and editing ${code('approve')}.
 
+### A message
+
+What is sent to ${code('POST /runs/{id}/messages')}; a run is begun with ${code('prompt')}, and goes on with ${code('content')}.
+
+${fields(sayToRun)}
 ### The result of a computation
 
 ${fields(delivery)}

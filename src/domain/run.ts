@@ -1,5 +1,12 @@
 import type { Instant } from '../base/clock.ts';
-import { openActions, openRequests, openWaits, type ActionState, type Conversation } from './conversation.ts';
+import {
+  openActions,
+  openRequests,
+  openWaits,
+  type ActionState,
+  type Conversation,
+  type HeldRequest,
+} from './conversation.ts';
 import type { RunStatus } from './status.ts';
 
 export type { RunLimits } from './run-limits.ts';
@@ -25,14 +32,18 @@ export function statusOf(conversation: Conversation): RunStatus {
   }
   if (waits.length > 0 && !movable)
     return waits.some((one) => one.kind === 'subagent') ? 'waiting_for_subagents' : 'waiting_for_computation';
-  if (actions.length > 0 && turn.requests.some((one) => one.kind === 'action' && one.answer !== undefined))
-    return 'action_approved';
+  if (actions.length > 0 && turn.requests.some(isApproved)) return 'action_approved';
   if (turn.current === undefined) {
     return turn.requests.some((one) => one.kind === 'plan' && one.answer?.decision === 'allow')
       ? 'plan_approved'
       : 'initializing';
   }
   return 'running';
+}
+
+/** A refused action is answered too, and nobody approved it. */
+function isApproved({ kind, answer }: HeldRequest): boolean {
+  return kind === 'action' && (answer?.decision === 'allow' || answer?.decision === 'edit');
 }
 
 /** What a conversation is called until somebody calls it something else: the first words said, on one line. */

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TreadleError } from '../base/errors.ts';
+import type { Logger } from '../kernel/ports.ts';
 import type { Figures } from './figures.ts';
 
 export interface ProbesOptions {
@@ -10,6 +11,7 @@ export interface ProbesOptions {
   /** Rejects while nothing can be driven. */
   readonly check: () => Promise<unknown>;
   readonly figures: Figures;
+  readonly logger: Logger;
 }
 
 export interface Probes {
@@ -18,10 +20,12 @@ export interface Probes {
 }
 
 /** Says of a process that serves no API whether it lives, whether it can work, and what it does. Throws `address_unavailable`. */
-export async function startProbes({ hostname, port, check, figures }: ProbesOptions): Promise<Probes> {
+export async function startProbes({ hostname, port, check, figures, logger }: ProbesOptions): Promise<Probes> {
   const server = createServer((request, response) => {
+    // Anybody may ask, so what is wrong, which may name the database, is in the lines of the log alone.
     answer(request.url ?? '', response).catch((problem: unknown) => {
-      say(response, 503, { error: problem instanceof Error ? problem.message : String(problem) });
+      logger.warn('a probe failed', { path: request.url, error: problem });
+      say(response, 503, { ready: false });
     });
   });
 

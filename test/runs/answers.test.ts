@@ -205,3 +205,18 @@ test('what is said to a run that waits for an answer is the answer, once a key',
       assert.deepEqual([ended.turns, events.filter(({ role }) => role === 'user').length], [1, 1]);
     },
   ));
+
+for (const [decision, status] of [
+  ['allow', 'action_approved'],
+  ['reject', 'running'],
+] as const) {
+  test(`until it is taken up, a run whose action got the answer ${decision} is ${status}`, () =>
+    withHost({ script: mails('Bo') }, async ({ host, until }) => {
+      const { run } = await host.runs.create(ana, { prompt: 'Mail Bo.' });
+      const { requests } = await until(run.id, ({ requests: open }) => open.length === 1);
+      await host.engine.stop({ drainMs: 0 });
+      const { id: request, digest } = requests[0]!;
+      await host.runs.answer(ana, run.id, [{ request, digest, decision }]);
+      assert.equal((await host.runs.snapshot(ana, run.id)).status, status);
+    }));
+}

@@ -31,6 +31,7 @@ export async function work(
         port,
         check: async () => storage.log.list({ limit: 1 }),
         figures: measured.figures,
+        logger,
       });
     await measured.watch(host);
     await host.start();
