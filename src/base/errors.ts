@@ -13,7 +13,7 @@ export const ERROR_CODES = {
   bundle_env_missing: 'A bundle needs an environment variable that is not set.',
   bundle_conflict: 'Two parts of a bundle contradict each other.',
   tool_module: 'A tool module cannot be loaded or exports something that is not a tool.',
-  tool_schema: 'A tool has an input schema that cannot be compiled.',
+  tool_schema: 'A JSON Schema of a tool or a gate cannot be compiled.',
   service_document: 'The document of a service cannot be used.',
   plugin_config: 'A plugin was given a configuration it does not accept.',
   plugin_failed: 'A plugin failed while it was being set up.',

@@ -4,7 +4,7 @@ import { TreadleError } from '../base/errors.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import { createBus, type Bus } from '../kernel/bus.ts';
 import type { NoteStore } from '../kernel/notes.ts';
-import { install, type AnnounceBlock, type Installed, type Manifest, type Plugin } from '../kernel/plugin.ts';
+import type { AnnounceBlock, Manifest, Plugin } from '../kernel/plugin.ts';
 import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { ToolMemory } from '../kernel/stores.ts';
 import type { Telemetry } from '../kernel/telemetry.ts';
@@ -18,6 +18,7 @@ import { processEnvironment, type Environment } from './environment.ts';
 import { editedBundle, type EditedBundle } from './edited-bundle.ts';
 import { loadBundle, type LoadedBundle, type LoadOptions } from './load.ts';
 import { ceilingsOf } from './metering/ceilings.ts';
+import { installPlugins } from './install-plugins.ts';
 import { installMetering } from './metering/install.ts';
 import { createSpending } from './metering/spending.ts';
 import type { Measures } from './measures.ts';
@@ -120,14 +121,11 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
   const spending = measures.metering === undefined ? undefined : createSpending(measures.metering.meter, clock);
   const modelsOf = (agent: string, role: string): readonly ModelRef[] | undefined =>
     modelsOfRole(reload.current.bundle.bundle, agent, role, chosen);
-  const installed: Installed[] = [];
-  for (const { id, config, priority } of bundle.plugins) {
-    if (options.observed === false && id.startsWith('observer.')) continue;
-    const plugin = plugins.find((one) => one.id === id);
-    if (plugin === undefined) throw new TreadleError('bundle_unknown_name', { place: 'plugins.active', found: id });
-    await plugin.prepare?.(plugin.config.parse(config ?? {}));
-    installed.push(install(plugin, config, { bus, clock, logger, telemetry, spending, modelsOf, log, priority }));
-  }
+  const installed = await installPlugins(bundle.plugins, {
+    known: plugins,
+    observed: options.observed,
+    ...{ bus, clock, logger, telemetry, spending, modelsOf, log },
+  });
   const metered =
     measures.metering === undefined
       ? undefined

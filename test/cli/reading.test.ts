@@ -123,6 +123,29 @@ describe('treadle show and list', { concurrency: 2 }, () => {
 });
 
 describe('treadle check, schema and help', { concurrency: 2 }, () => {
+  for (const [what, plugins, says] of [
+    [
+      'two plugins that answer the same',
+      'active: [memory.capped, memory.compaction]',
+      /memory\.compaction[^]*second answerer/,
+    ],
+    [
+      'a plugin whose schema is none',
+      'active: [gate.json_schema], gate.json_schema: { schema: { type: bogus } }',
+      /gate\.json_schema\.schema/,
+    ],
+  ] as const) {
+    it(`refuses ${what}, which would not start either`, async (t) => {
+      const cwd = workplace(t);
+      const models = 'models: { balanced: { provider: scripted, model: scripted } }';
+      const file = path.join(cwd, 'app.yaml');
+      writeFileSync(file, `id: app@1\nplugins: { ${plugins} }\n${models}\n`);
+      const ran = await inside(['check', file], { cwd });
+      assert.equal(ran.code, 2);
+      assert.match(ran.err, says);
+    });
+  }
+
   it('says what the agents of good bundles have', async (t) => {
     const ran = await inside(['check', EXPOSURE, OUTCOMES], { cwd: workplace(t) });
     assert.equal(ran.code, 0);

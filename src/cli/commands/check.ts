@@ -15,16 +15,20 @@ export interface CheckOptions {
   readonly debug?: boolean;
 }
 
-/** Loads each bundle and says all that is wrong with it, or what its agents have. Tool servers are asked; no tool is run. */
+/**
+ * Loads each bundle and says all that is wrong with it, or what its agents have. Plugins are set up for trial and tool
+ * servers are asked; no tool is run.
+ */
 export async function check(
   { terminal, environment }: Context,
   files: readonly string[],
   options: CheckOptions,
 ): Promise<Outcome> {
-  const [{ loadBundle }, { builtinGroups }, { allPlugins }] = await Promise.all([
+  const [{ loadBundle }, { builtinGroups }, { allPlugins }, { tryPlugins }] = await Promise.all([
     import('../../platform/load.ts'),
     import('../../platform/builtins.ts'),
     import('../../platform/all-plugins.ts'),
+    import('../../platform/install-plugins.ts'),
   ]);
   const plugins = new Map(allPlugins.map((one) => [one.id, one.config]));
   let outcome: Outcome = 'completed';
@@ -32,11 +36,8 @@ export async function check(
     if (index > 0) terminal.out.write('\n');
     try {
       const bundle = await loadBundle(file, { environment, builtins: builtinGroups, plugins });
-      const lines = await askedLines(bundle, {
-        colors: terminal.colors,
-        columns: terminal.columns(),
-        explain: options.explain === true,
-      });
+      const look = { colors: terminal.colors, columns: terminal.columns(), explain: options.explain === true };
+      const lines = await askedLines(bundle, look, () => tryPlugins(bundle.plugins, allPlugins));
       terminal.out.write(lines.map((line) => `${line}\n`).join(''));
     } catch (error) {
       const found = reportError(error, terminal, options.debug === true);
@@ -53,9 +54,10 @@ interface Look {
   readonly explain: boolean;
 }
 
-/** The lines of a bundle after its tool servers were asked what they have. One that is down is no mistake of the bundle. */
-async function askedLines(bundle: LoadedBundle, look: Look): Promise<readonly string[]> {
+/** The lines of a bundle after its plugins were tried and its tool servers asked what they have. One that is down is no mistake of the bundle. */
+async function askedLines(bundle: LoadedBundle, look: Look, tried: () => Promise<void>): Promise<readonly string[]> {
   try {
+    await tried();
     await Promise.all(bundle.agents.map(async (id) => bundle.agentNow(id)));
     return bundleLines(bundle, look);
   } finally {

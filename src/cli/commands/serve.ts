@@ -167,7 +167,7 @@ function greeting(told: {
     ['agents', `${counted(told.agents.length, 'agent')}: ${told.agents.join(', ')}`],
     ['runs', `${told.place ?? 'kept nowhere'}${told.drives ? '' : '; driven elsewhere'}`],
     ['keys', told.isOpen ? 'none yet, so only this machine is let in; `treadle keys create` makes one' : 'needed'],
-    ...(told.hasPage ? [['page', told.url]] : []),
+    ['page', told.hasPage ? told.url : 'not built; `npm start` in a clone builds it, and so does `npm run build`'],
     ['docs', `${told.url}/api/docs`],
   ];
   const lines = rows.map(([label = '', text = '']) => `  ${label.padEnd(8)}${text}\n`);
