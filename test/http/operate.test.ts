@@ -162,12 +162,28 @@ test('budgets say what is spent, set aside and left, and who is blocked', async 
     'local tokens 1000 100 0 900',
     'ana calls 3 1 1 1',
     'ana money 1 1 0 0 blocked',
+    'local calls 3 0 0 3',
+    'local money 1 0 0 1',
   ]);
   assert.deepEqual(await read(await key({ userId: 'bo' })), [
     'local tokens 1000 100 0 900',
     'bo calls 3 0 0 3',
     'bo money 1 0 0 1',
   ]);
+});
+
+test('an admin who has spent nothing yet sees the budget that holds them', async (t) => {
+  const ledger = createMemoryLedger({ clock: systemClock });
+  const log = createMemoryLog({ clock: systemClock });
+  const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+  const meter = createMeter({ ledger, log, clock: systemClock, logger });
+  const metering = { meter, owner: 'test', budgets: { user: { day: { calls: 3 } } } };
+  const { call } = await aServer(t, { log, measures: { metering } });
+  const { budgets } = budgetList.parse((await call('GET', '/api/v1/budgets')).body);
+  assert.deepEqual(
+    budgets.map(({ measure, left }) => [measure, left]),
+    [['calls', 3].map(String)],
+  );
 });
 
 test('an agent whose model was left open says which one answers, and why', async (t) => {

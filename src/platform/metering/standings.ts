@@ -28,7 +28,7 @@ export interface StandingsPorts {
   readonly clock: Clock;
 }
 
-/** The budgets that a caller comes under; for an admin those of everybody in the tenant who spent something this month. */
+/** The budgets that a caller comes under; for an admin also those of everybody in the tenant who spent something this month. */
 export async function budgetStandings(
   { ledger, budgets, clock }: StandingsPorts,
   caller: Caller,
@@ -36,7 +36,7 @@ export async function budgetStandings(
   permit(caller, 'read');
   const { tenant } = caller;
   const now = clock.now();
-  const users = caller.scopes.has('admin') ? await usersOf(ledger, budgets, tenant, now) : [caller.userId];
+  const users = caller.scopes.has('admin') ? await usersOf(ledger, budgets, caller, now) : [caller.userId];
   const all = new Map<string, BudgetStanding>();
   for (const userId of users) {
     for (const cap of capsOf({ runs: [], tenant, userId }, () => undefined, budgets, now))
@@ -51,7 +51,7 @@ function orderOf({ holder, name, period, measure }: BudgetStanding): string {
   return [holder === 'tenant' ? 0 : 1, name, period, MEASURES.indexOf(measure)].join('\n');
 }
 
-async function usersOf(ledger: Ledger, { users = {} }: Budgets, tenant: string, now: number): Promise<Set<string>> {
+async function usersOf(ledger: Ledger, { users = {} }: Budgets, { tenant, userId }: Caller, now: number): Promise<Set<string>> {
   const { month } = periodsOf(dayOf(now));
   const spenders = await ledger.sum({ by: 'user', tenant, from: `${month}-01` });
   const named = Object.keys(users).flatMap((name) => {
@@ -59,7 +59,7 @@ async function usersOf(ledger: Ledger, { users = {} }: Budgets, tenant: string, 
     if (rest.length === 0) return name;
     return first === tenant ? rest.join('/') : [];
   });
-  return new Set([...spenders.map(({ key }) => key), ...named]);
+  return new Set([userId, ...spenders.map(({ key }) => key), ...named]);
 }
 
 async function standingsOf(
