@@ -38,7 +38,7 @@ const named: Named = new Map<z.core.$ZodType, string>([
 
 export function renderEventsDoc(): string {
   const event = parse('src/domain/event.ts');
-  const domain = globSync('*.ts', { cwd: path.join(SOURCES, 'domain') }).map((name) => parse(`src/domain/${name}`));
+  const domain = globSync('**/*.ts', { cwd: path.join(SOURCES, 'domain') }).map((name) => parse(`src/domain/${name}`));
   const comments = new Comments(domain);
   const passing = membersOf(event, 'PassingPayloads');
   const questions = membersOf(parse('src/kernel/verdict.ts'), 'Questions');
@@ -60,7 +60,7 @@ export function renderEventsDoc(): string {
     '## Facts\n',
     ...factTypes.map((type) => {
       const { v, payload, about } = facts[type];
-      const body = fieldTable(payload, comments.ofEntry('facts', type));
+      const body = fieldTable(payload, comments.ofFact(type));
       return `### ${type}\n\nFact, version ${v}. ${sentence(about)}\n\n${body}`;
     }),
     '## Passing\n',
@@ -138,7 +138,7 @@ function anchor(type: string): string {
 
 const INTRODUCTION = `# Events
 
-${generated('src/domain/event.ts and src/kernel/verdict.ts')}
+${generated('src/domain/facts/, src/domain/event.ts and src/kernel/verdict.ts')}
 Everything that happens is an event, of one of three kinds.
 
 - A **fact** is stored in the log with a sequence number, and then delivered. It never changes.

@@ -61,11 +61,12 @@ export class Comments {
     return new Map(found === undefined ? [] : this.#read(found));
   }
 
-  /** Of the `payload` of an entry of a constant, such as `facts`. */
-  ofEntry(constant: string, entry: string): ReadonlyMap<string, string> {
-    const all = this.#constants.get(constant);
-    const object = all === undefined ? undefined : literalOf(all);
-    const property = object?.properties.find((one) => nameOf(one) === entry);
+  /** Of the payload of a fact, which stands in a table such as `turnFacts`. */
+  ofFact(type: string): ReadonlyMap<string, string> {
+    const property = [...this.#constants]
+      .filter(([constant]) => constant.endsWith('Facts'))
+      .flatMap(([, table]) => literalOf(table)?.properties ?? [])
+      .find((one) => nameOf(one) === type);
     const value = property !== undefined && ts.isPropertyAssignment(property) ? property.initializer : undefined;
     const payload =
       value !== undefined && ts.isObjectLiteralExpression(value)
