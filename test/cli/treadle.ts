@@ -42,6 +42,8 @@ export interface RunOptions {
   readonly stdin?: number;
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A command that runs it, such as one that enters a namespace. */
+  readonly through?: readonly string[];
 }
 
 /** The real command line, from its first byte to its exit code. */
@@ -52,8 +54,10 @@ export async function treadle(args: readonly string[], options: RunOptions): Pro
   return ended(child);
 }
 
-export function start(args: readonly string[], { input, stdin, cwd, env }: RunOptions): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], {
+export function start(args: readonly string[], { input, stdin, cwd, env, through = [] }: RunOptions): ChildProcess {
+  const [enter, ...entering] = through;
+  const command = enter === undefined ? [] : [...entering, process.execPath];
+  return spawn(enter ?? process.execPath, [...command, MAIN, ...args], {
     cwd,
     env: environment(env),
     stdio: [stdin ?? (input === undefined ? 'ignore' : 'pipe'), 'pipe', 'pipe'],

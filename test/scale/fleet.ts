@@ -47,6 +47,8 @@ export interface Fleet {
   readonly work: (...args: string[]) => Promise<Process>;
   /** A worker with variables of its own. */
   readonly workWith: (env: Readonly<Record<string, string>>, ...args: string[]) => Promise<Process>;
+  /** A worker on a machine of its own. */
+  readonly workAt: (machine: Machine, ...args: string[]) => Promise<Process>;
   /** Begins a run at a server. */
   readonly begin: (server: Process, prompt: string) => Promise<string>;
   readonly read: (server: Process, id: string) => Promise<Run>;
@@ -59,6 +61,13 @@ export interface Fleet {
   readonly broken: (id: string, happened?: Map<string, number>) => Promise<readonly string[]>;
   readonly facts: (id: string) => Promise<readonly Fact[]>;
   readonly log: () => Promise<Log>;
+}
+
+export interface Machine {
+  /** The command that runs another one there. */
+  readonly through: readonly string[];
+  /** The address of the database as it is called there. */
+  readonly url: string;
 }
 
 export interface FleetOptions {
@@ -78,9 +87,10 @@ export function startFleet(t: TestContext, { url, bundle = EFFECTS, env = {} }: 
     args: readonly string[],
     says: RegExp,
     more: Readonly<Record<string, string>> = {},
+    through: readonly string[] = [],
   ): Promise<Process> {
     const all = [command, bundle, '--lease', `${LEASE_MS}ms`, '--drain', '3s', ...args];
-    const child = start(all, { cwd: folder, env: { DATABASE_URL: url, ...env, ...more } });
+    const child = start(all, { cwd: folder, env: { DATABASE_URL: url, ...env, ...more }, through });
     t.after(() => child.kill('SIGKILL'));
     let out = '';
     let err = '';
@@ -132,6 +142,8 @@ export function startFleet(t: TestContext, { url, bundle = EFFECTS, env = {} }: 
     serve: (...args) => launch('serve', ['--port', '0', ...args], /^Treadle listens on (http:\S+)$/m),
     work: (...args) => launch('worker', ['--probes', '0', ...args], WORKS),
     workWith: (more, ...args) => launch('worker', ['--probes', '0', ...args], WORKS, more),
+    workAt: (machine, ...args) =>
+      launch('worker', ['--probes', '0', ...args], WORKS, { DATABASE_URL: machine.url }, machine.through),
     async begin(server, prompt) {
       const { status, body } = await ask(server, '/runs', { prompt });
       assert.ok(status === 202 && isObject(body), JSON.stringify(body));

@@ -3,28 +3,29 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export interface Proxy {
   readonly port: number;
-  /** Lets through nothing any more, or everything again that was held. */
-  readonly hold: (held: boolean) => void;
+  /** Lets through nothing any more, or no answers, or everything again that was held. */
+  readonly hold: (held: boolean | 'answers') => void;
   readonly close: () => void;
 }
 
 export async function startProxy(target: number): Promise<Proxy> {
-  const sockets = new Set<Socket>();
-  let isHeld = false;
+  const clients = new Set<Socket>();
+  const upstreams = new Set<Socket>();
+  let isHeld: boolean | 'answers' = false;
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
+    for (const [from, to, side] of [
+      [client, upstream, clients],
+      [upstream, client, upstreams],
     ] as const) {
-      sockets.add(from);
+      side.add(from);
       from.on('data', (chunk) => void to.write(chunk));
       from.on('error', () => to.destroy());
       from.on('close', () => {
-        sockets.delete(from);
+        side.delete(from);
         to.destroy();
       });
-      if (isHeld) from.pause();
+      if (isHeld === true || (isHeld === 'answers' && side === upstreams)) from.pause();
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -32,14 +33,13 @@ export async function startProxy(target: number): Promise<Proxy> {
     port: (server.address() as AddressInfo).port, // it listens on a port
     hold(held) {
       isHeld = held;
-      for (const socket of sockets) {
-        if (held) socket.pause();
-        else socket.resume();
-      }
+      for (const socket of held === false ? [] : upstreams) socket.pause();
+      for (const socket of held === true ? clients : []) socket.pause();
+      for (const socket of held === false ? [...clients, ...upstreams] : []) socket.resume();
     },
     close() {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      for (const socket of [...clients, ...upstreams]) socket.destroy();
     },
   };
 }
