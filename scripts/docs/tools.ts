@@ -108,6 +108,13 @@ A tool of your own is a file beside the bundle that exports what \`defineTool\` 
 where it is started: \`treadle chat agents/coding.yaml\`. It asks before it changes a file, with the diff, and about commands that
 its rules do not allow. The shell needs the packages \`web-tree-sitter\` and \`tree-sitter-bash\`; with bubblewrap (\`bwrap\`) its
 commands run in a sandbox, and without it a person is asked about each.
+
+**The provider's own search.** With \`search: { provider: native }\` the model's provider searches the web while it answers. Its
+searches and what they found are in the log and the page's sources like those of any other, and are counted and priced. But
+they are the provider's actions: no gate is asked before them or about their results, nobody approves them, and
+\`tool_timeout\`, \`rate_limiter\` and \`prompt_injection\` do not see them. What the entry does not allow, \`gate.tool_filter\`
+takes out or a user switches off is not declared to the provider, so it does not happen. \`treadle check\` says which of an
+agent's models have no such search, and which rules name it in vain.
 `;
 
 const SKILLS = `**Named services.** A service holds objects of one kind and has operations on them, a tool each: \`task_object_search\`. An entry

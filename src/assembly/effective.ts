@@ -31,7 +31,7 @@ export interface Effective {
 export function effectiveAgentOf(declared: DeclaredAgent, selection: Selection, held: HeldClaims): Effective {
   const { bundle, revision, frame, grant, role } = declared;
   const { systemPrompt, additional, keepListed, skillsRoom: _, asksForClaims, ...behaviour } = frame;
-  const all = withSkills(narrow(grant, selection), frame.skillsRoom);
+  const all = withSkills(declarable(narrow(grant, selection), frame), frame.skillsRoom);
   const deferral = deferralOf(grant, frame, all.models);
   const narrowed = { ...all, tools: withToolbox(all.tools, frame, deferral) };
   const applied = applyClaims(narrowed.tools, held);
@@ -82,6 +82,19 @@ function byAccount(unmet: readonly UnmetTool[]): NonNullable<EffectiveAgent['unm
   }));
 }
 
+/** A decision that is written as JSON leaves a provider nothing to do by itself. */
+function declarable(narrowed: Narrowed, { grammar }: Frame): Narrowed {
+  const isOut = ({ definition }: GrantedTool): boolean => grammar === 'json' && definition.native !== undefined;
+  const out = narrowed.tools.filter(isOut);
+  if (out.length === 0) return narrowed;
+  const why = 'needs decision: native';
+  return {
+    ...narrowed,
+    tools: narrowed.tools.filter((tool) => !isOut(tool)),
+    inactive: [...narrowed.inactive, ...out.map(({ definition }) => ({ name: definition.name, why }))],
+  };
+}
+
 interface WithSkills extends Narrowed {
   readonly gallery: Gallery;
 }
@@ -117,9 +130,10 @@ function isDeferred({ definition }: GrantedTool): boolean {
   return definition.deferred === true;
 }
 
-/** What may stay in the prompt although it is out: not what reads skills that nobody has. */
+/** What may stay in the prompt although it is out: not what reads skills that nobody has, nor what is done without asking. */
 function listable(granted: readonly GrantedTool[], { tools }: Narrowed): readonly GrantedTool[] {
-  const isOurs = ({ definition: { group } }: GrantedTool): boolean => group === SKILLS_GROUP || group === TOOLBOX_GROUP;
+  const isOurs = ({ definition: { group, native } }: GrantedTool): boolean =>
+    group === SKILLS_GROUP || group === TOOLBOX_GROUP || native !== undefined;
   return granted.filter((tool) => !isOurs(tool) || tools.includes(tool));
 }
 

@@ -17,6 +17,11 @@ export function thoughtId(turnId: string, iteration: number, ordinal: number): s
   return `${turnId}-i${iteration}-thinking-${ordinal}`;
 }
 
+/** `t2-i3-provider-1`: the first thing that the provider did there by itself. */
+export function providerId(turnId: string, iteration: number, ordinal: number): string {
+  return `${turnId}-i${iteration}-provider-${ordinal}`;
+}
+
 /** The entry that a piece of the stream belongs to: the `ordinal`th block of its kind in that iteration, from 1. */
 export function streamedId(
   kind: 'text' | 'thinking' | 'action',

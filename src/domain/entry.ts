@@ -46,6 +46,8 @@ export interface CallAttempt {
 
 export interface ActionData {
   readonly name: string;
+  /** The model's provider did it while it answered: it was neither asked for nor dispatched here. */
+  readonly by?: 'provider';
   /** What it runs with: the model's, or what a gate or a person made of it. */
   readonly arguments: Json;
   /** What the model asked for, where that is something else. */

@@ -18,6 +18,9 @@ const rates = {
 export const declaredPrice = z
   .strictObject({
     ...rates,
+    search: key(rate, 'US dollars per thousand searches of the web that the provider makes by itself.', {
+      otherwise: "the provider's list price; else unknown, and with it the price of such a call",
+    }),
     long: key(
       z.strictObject({
         above: requiredKey(z.int().min(1), 'Input tokens of one call, cached ones included.'),

@@ -2,11 +2,13 @@ import { msBetween } from '../base/clock.ts';
 import { isAside } from './aside.ts';
 import { decode } from './decision.ts';
 import { unwraps } from './deferred.ts';
-import type { CallAttempt, CallData } from './entry.ts';
-import { spokenId, thoughtId } from './entry-id.ts';
+import type { ActionData, CallAttempt, CallData } from './entry.ts';
+import { providerId, spokenId, thoughtId } from './entry-id.ts';
 import type { FactOf } from './event.ts';
 import type { Block } from './model.ts';
+import { providerActs } from './provider-search.ts';
 import { add, addNamed, revise, type Timeline } from './timeline-edit.ts';
+import type { Observation } from './tool.ts';
 import { addUsage } from './usage-sum.ts';
 
 /** A model call begins, or begins again. */
@@ -44,7 +46,7 @@ export function think(timeline: Timeline, fact: FactOf<'thinking.step'>): Timeli
 /** A model call is over: what it cost, and what was said and asked for. */
 export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeline {
   const { failure, stop, usage, served, content, purpose } = fact.payload;
-  const timeline = revise(before, fact, (entry) => {
+  const called = revise(before, fact, (entry) => {
     if (entry.role !== 'call' || entry.data.state !== 'open') return undefined;
     if (isAside(entry.data.purpose) !== isAside(purpose)) return undefined;
     const attempts = entry.data.attempts.map((one, index, all) =>
@@ -56,10 +58,11 @@ export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeli
     if (failure !== undefined) return { ...entry, data: spent };
     return { ...entry, data: { ...spent, state: 'done', stop, ...(served !== undefined && { served }) } };
   });
-  if (timeline === undefined) return before;
-  if (timeline.turn === undefined || isAside(purpose)) return timeline;
-  const turnId = `t${timeline.turn.number}`;
+  if (called === undefined) return before;
+  if (called.turn === undefined || isAside(purpose)) return called;
+  const turnId = `t${called.turn.number}`;
   const iteration = fact.iteration ?? 0;
+  const timeline = failure === undefined ? searched(called, fact, turnId, iteration) : called;
   const spoken = (): string => spokenId(turnId, iteration, cutsIn(timeline, iteration));
   if (fact.payload.kept === true)
     return addNamed(timeline, fact, spoken(), textOf(content), {
@@ -82,6 +85,25 @@ export function answered(before: Timeline, fact: FactOf<'llm.response'>): Timeli
     });
   }
   return told;
+}
+
+/** What the provider did by itself, beside what was asked for here and in the same form. */
+function searched(before: Timeline, fact: FactOf<'llm.response'>, turnId: string, iteration: number): Timeline {
+  let timeline = before;
+  for (const [index, act] of providerActs(fact.payload.content).entries()) {
+    const { arguments: given, results, failed } = act;
+    const observation: Observation =
+      failed === undefined
+        ? { outcome: 'ok', value: { results: results.map((one) => ({ ...one })) } }
+        : { outcome: 'failed', error: { code: 'provider', message: failed } };
+    const data: ActionData = {
+      ...{ name: 'web_search', by: 'provider', arguments: given, effect: 'read', state: 'done' },
+      ...{ observation, verdicts: [], requests: [] },
+    };
+    const id = providerId(turnId, iteration, index + 1);
+    timeline = addNamed(timeline, fact, id, `web_search: ${observation.outcome}`, { role: 'action', data });
+  }
+  return timeline;
 }
 
 /** The turn's answer, under the id of what was heard of it on the way. */

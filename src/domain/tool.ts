@@ -33,6 +33,19 @@ export const toolDefinition = z.strictObject({
   repeatable: z.boolean().optional(),
   /** Not in the prompt from the start: the model finds it by a search, at the point where it needs it. */
   deferred: z.literal(true).optional(),
+  /**
+   * The model's provider does it while it answers, where its API has that: it is declared there and never dispatched here.
+   * So no gate is asked, and who takes it out of a request has seen to it that it does not happen.
+   */
+  native: z
+    .strictObject({
+      kind: z.literal('web_search'),
+      /** Most searches of one model call, where the provider can be told. */
+      maxUses: z.number().int().min(1),
+      sites: z.array(z.string()).optional(),
+      notSites: z.array(z.string()).optional(),
+    })
+    .optional(),
   /** The group of the bundle that grants it. */
   group: z.string(),
   /** The MCP server that does it and what it is called there. Absent: it is done in this process. */

@@ -1,6 +1,6 @@
 import type { Usage } from './usage.ts';
 
-const PARTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWriteLong', 'output', 'reasoning'] as const;
+const PARTS = ['input', 'cacheRead', 'cacheWrite', 'cacheWriteLong', 'output', 'reasoning', 'searches'] as const;
 
 export const noUsage: Usage = {};
 

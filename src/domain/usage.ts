@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Tokens of one model call in parts that never overlap, as the provider billed them.
+ * What one model call used: tokens in parts that never overlap, as the provider billed them.
  *
  * A part that the provider did not report is absent, which is not zero. Totals are derived, never stored.
  */
@@ -17,6 +17,8 @@ export const usage = z.strictObject({
   output: z.number().optional(),
   /** Output tokens spent on thinking. */
   reasoning: z.number().optional(),
+  /** Not tokens: searches of the web that the provider made by itself while it answered. */
+  searches: z.number().optional(),
 });
 
 export type Usage = z.infer<typeof usage>;

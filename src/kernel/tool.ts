@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { mapStrings, toJson, type Json, type JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../base/promise.ts';
 import type { Part } from '../domain/content.ts';
-import type { Effect } from '../domain/tool.ts';
+import type { Effect, ToolDefinition } from '../domain/tool.ts';
 import type { AnnounceBlock } from './plugin.ts';
 import type { ToolContext, ToolReturn } from './ports.ts';
 import type { Deny, Hold } from './verdict.ts';
@@ -29,6 +29,8 @@ interface ToolFields<I extends ToolInput> {
   readonly timeoutMs?: number;
   /** Calling it again with the same arguments is no loop, as for a tool that polls. */
   readonly repeatable?: boolean;
+  /** The model's provider does it, where it can: `run` is only for a model that calls it all the same. */
+  readonly native?: ToolDefinition['native'];
 }
 
 /** A tool as its author writes it, with the type of its arguments taken from `input`. */

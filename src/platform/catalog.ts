@@ -28,7 +28,10 @@ const compiled = new WeakMap<object, CompiledTool>();
 export function compileTool(spec: unknown, place: string): CompiledTool {
   const known = isObject(spec) ? compiled.get(spec) : undefined;
   if (known !== undefined) return known;
-  const { name, description, input, output, effect, approval, timeoutMs, repeatable, ...tool } = checked(spec, place);
+  const { name, description, input, output, effect, approval, timeoutMs, repeatable, native, ...tool } = checked(
+    spec,
+    place,
+  );
   const schema = inputSchemaOf(input, place);
   const made: CompiledTool = {
     own: name,
@@ -39,6 +42,7 @@ export function compileTool(spec: unknown, place: string): CompiledTool {
       ...(approval === undefined ? {} : { approval }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(repeatable === undefined ? {} : { repeatable }),
+      ...(native === undefined ? {} : { native }),
     },
     hands: {
       validate: validatorOf(input, schema, place),

@@ -234,6 +234,15 @@ function membersOf(
       if (!names.includes(name) && whyNot(name) === undefined) unknown([...path, key, name], name);
     }
   }
+  for (const { own, definition } of group.tools) {
+    if (definition.native === undefined || entry.tool_traits?.[own]?.approval !== 'ask') continue;
+    problems.add('bundle_conflict', {
+      place: place([...path, 'tool_traits', own, 'approval']),
+      found: `approval of ${own}, which the provider of the model does by itself`,
+      wanted: 'a search that is made here, whose runs can be asked about',
+      hint: 'name another provider under config.search',
+    });
+  }
   const has = group.tools.filter(({ own }) => allowed.has(own)).map((tool) => member(tool.own, tool));
   const missing = [...allowed].filter((name) => whyNot(name) !== undefined && !names.includes(name));
   return [...has, ...missing.map((own) => member(own, undefined))];
@@ -242,7 +251,8 @@ function membersOf(
 /** Which of these tools stand in no prompt. System groups always do. */
 function deferring(members: readonly Member[], over: number | undefined): (member: Member) => boolean {
   const isMany = over !== undefined && members.filter(({ tool }) => tool !== undefined).length > over;
-  return ({ tool, locked, traits, defer = isMany }) => tool !== undefined && !locked && (traits.defer ?? defer);
+  return ({ tool, locked, traits, defer = isMany }) =>
+    tool !== undefined && tool.definition.native === undefined && !locked && (traits.defer ?? defer);
 }
 
 /** Ordered by the name that the model sees, so that the order in the file is never part of the prompt. */

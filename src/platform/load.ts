@@ -18,6 +18,7 @@ import { activeByDefault as shippedByDefault } from '../plugins/shipped.ts';
 import { activePlugins, type ActivePlugin } from './active-plugins.ts';
 import { asideOf, checkMemory } from './aside-role.ts';
 import type { Owner } from './accounts.ts';
+import { checkSearch } from './check-search.ts';
 import { createAgentSource, type LoadedAgent } from './agent-source.ts';
 import { readText } from './bundle-files.ts';
 import { checkAccounts, checkPlanning, checkRoles, checkStructure, checkToolChoice } from './check-bundle.ts';
@@ -183,6 +184,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     }
     const eventSources = isPartial ? [] : eventSourcesOf(declared, agent, serviceOf, problems);
     if (!isPartial) checkAccounts(bundle, granted.grant, file, notices);
+    if (!isPartial) checkSearch(declared, agent, { grant: granted.grant, models, active: plugins, file }, notices);
     if (!isPartial) checkToolChoice(declared, agent, granted.grant, problems, notices);
     const gateIterations = iterationsOf(plugins);
     const systemPrompt = files.prompt(agent);

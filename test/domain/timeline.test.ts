@@ -222,6 +222,29 @@ describe('the timeline', () => {
     assert.deepEqual(entriesSince(timeline, 8), []);
   });
 
+  it('tells what the provider did by itself as an action that nobody here was asked for', () => {
+    const content = [
+      {
+        type: 'provider' as const,
+        kind: 'google.source',
+        role: 'other' as const,
+        data: { url: 'https://a.test', title: 'Tea' },
+      },
+      { type: 'text' as const, text: 'Hot.' },
+    ];
+    const said: Draft = {
+      type: 'llm.response',
+      payload: { attempt: 1, content, stop: 'finished', usage: { searches: 1 } },
+      turnId: 't1',
+      iteration: 1,
+    };
+    const found = entriesOf(timelineOf(log(heard, started, called(1), said))).find(({ role }) => role === 'action');
+    assert.ok(found?.role === 'action');
+    const { name, by, state, observation } = found.data;
+    assert.deepEqual([found.id, name, by, state], ['t1-i1-provider-1', 'web_search', 'provider', 'done']);
+    assert.deepEqual(observation, { outcome: 'ok', value: { results: [{ url: 'https://a.test', title: 'Tea' }] } });
+  });
+
   it('shows no answer that a gate may still refuse', () => {
     const entries = entriesOf(timelineOf(log(heard, started, called(1), { ...answered, iteration: 1 })));
     assert.deepEqual(

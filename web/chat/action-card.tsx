@@ -21,6 +21,9 @@ export function ActionCard({ data, progress }: ActionCardProps) {
       <Collapsible.Trigger className="action-head">
         <ActionIcon data={data} />
         <span className="action-name">{name}</span>
+        {data.by === 'provider' ? (
+          <small title="The model’s provider did it: no gate and no person was asked">by the provider</small>
+        ) : null}
         <span className="action-brief">
           {data.state === 'running' && progress !== undefined ? progress : jsonInWords(given)}
         </span>

@@ -10,7 +10,7 @@ interface Underway {
   readonly tools: Map<string, { readonly tool: string; readonly at: Instant }>;
 }
 
-const TOKEN_KINDS: Readonly<Record<keyof Usage, string>> = {
+const TOKEN_KINDS: Readonly<Record<Exclude<keyof Usage, 'searches'>, string>> = {
   input: 'input',
   cacheRead: 'cache_read',
   cacheWrite: 'cache_write',

@@ -7,6 +7,7 @@ import type {
 } from '@ai-sdk/provider';
 import { promptTools } from '../../domain/deferred.ts';
 import type { ModelRequest } from '../../domain/model.ts';
+import { ownTools, searchIn } from '../../domain/provider-search.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
 import type { Dialect } from './dialect.ts';
 import { toolMarker, toPrompt } from './prompt.ts';
@@ -18,9 +19,10 @@ export function toCallOptions(request: ModelRequest, dialect: Dialect): Language
   const choice = toolChoice(request);
   const format = responseFormat(request);
   const providerOptions = providerOptionsOf(request, dialect);
+  const tools = [...markedTools(request, dialect), ...webSearch(request, dialect)];
   return {
     prompt: toPrompt(request, dialect),
-    ...(request.tools.length > 0 && { tools: markedTools(request, dialect) }),
+    ...(tools.length > 0 && { tools }),
     ...(choice !== undefined && { toolChoice: choice }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
@@ -50,14 +52,22 @@ function wireTools(tools: readonly ToolDefinition[]): LanguageModelV4FunctionToo
 type WireTool = LanguageModelV4FunctionTool | LanguageModelV4ProviderTool;
 
 /** The tools of the prompt first, the last of them marked where the cache wants that; then what the provider searches. */
-function markedTools(request: ModelRequest, dialect: Dialect): WireTool[] {
-  const listed = promptTools(request.tools);
+function markedTools(request: ModelRequest, dialect: Dialect): readonly WireTool[] {
+  const own = ownTools(request.tools);
+  const listed = promptTools(own);
   const tools = wireTools(listed);
   const marker = toolMarker(request, dialect);
   const last = tools.at(-1);
   const marked =
     marker === undefined || last === undefined ? tools : [...tools.slice(0, -1), { ...last, providerOptions: marker }];
-  return listed.length === request.tools.length ? marked : [...marked, ...searched(request.tools, dialect)];
+  return listed.length === own.length ? marked : [...marked, ...searched(own, dialect)];
+}
+
+/** The provider's own search of the web, where it may search in this call: what it does nobody here is asked about. */
+function webSearch(request: ModelRequest, { webSearch: known }: Dialect): readonly WireTool[] {
+  const search = known === undefined ? undefined : searchIn(request);
+  if (known === undefined || search === undefined) return [];
+  return [{ type: 'provider', id: known.id, name: known.name, args: known.args(search) }];
 }
 
 const searchedTools = new WeakMap<Dialect, WeakMap<readonly ToolDefinition[], WireTool[]>>();
@@ -82,11 +92,15 @@ function searched(tools: readonly ToolDefinition[], dialect: Dialect): WireTool[
   return wire;
 }
 
-function toolChoice({ tools, toolChoice: choice, allowed }: ModelRequest): LanguageModelV4ToolChoice | undefined {
-  if (tools.length === 0) return undefined;
+function toolChoice(request: ModelRequest): LanguageModelV4ToolChoice | undefined {
+  const { tools, toolChoice: choice, allowed } = request;
+  const own = ownTools(tools);
+  if (own.length === 0 && searchIn(request) === undefined) return undefined;
   // The catalogue stays as it is, because it is cached; a call of a name that is not allowed is refused at dispatch.
   if (allowed?.length === 0) return { type: 'none' };
   if (choice?.mode !== 'tool') return choice === undefined ? undefined : { type: choice.mode };
+  // A search cannot be asked for by name everywhere, and not where the model has none.
+  if (own.length < tools.length && !own.some(({ name }) => name === choice.name)) return { type: 'auto' };
   return choice.name === undefined ? { type: 'required' } : { type: 'tool', toolName: choice.name };
 }
 
@@ -100,23 +114,29 @@ function responseFormat({
 
 /** Settings that only one provider has. */
 function providerOptionsOf(
-  { tools, allowed, toolChoice: choice, responseSchema, model }: ModelRequest,
-  { key, thinking, storesAnswers }: Dialect,
+  request: ModelRequest,
+  { key, thinking, storesAnswers, webSearch: known }: Dialect,
 ): SharedV4ProviderOptions | undefined {
+  const { toolChoice: choice, responseSchema, model } = request;
+  const tools = ownTools(request.tools);
+  const search = known === undefined ? undefined : searchIn(request);
+  const own = request.allowed?.filter((name) => name !== search?.name && tools.some((tool) => tool.name === name));
+  const allowed = search === undefined || own === undefined ? own : [...own, known?.name ?? search.name];
   const loose = responseSchema !== undefined && !isStrict(responseSchema);
   if (key === 'openai' || key === 'azure') {
     // What its search finds cannot be named there: dispatch refuses what may not be called.
     const searches = promptTools(tools).length < tools.length;
-    const narrowed = !searches && allowed !== undefined && allowed.length > 0 && allowed.length < tools.length;
+    const narrowed = !searches && own !== undefined && own.length > 0 && own.length < tools.length;
     const mode = choice?.mode === 'required' ? 'required' : 'auto';
     return {
       [key]: {
         // Every request carries the whole transcript, so nothing needs to be kept at the provider.
         ...(storesAnswers && { store: false }),
         ...(narrowed && choice?.mode !== 'tool' && choice?.mode !== 'none'
-          ? { allowedTools: { toolNames: [...allowed], mode } }
+          ? { allowedTools: { toolNames: [...(allowed ?? [])], mode } }
           : {}),
         ...(loose && { strictJsonSchema: false }),
+        ...(search !== undefined && { maxToolCalls: search.maxUses }),
       },
     };
   }

@@ -1,5 +1,6 @@
 import type { FilePart } from '../../domain/content.ts';
 import { sha256 } from '../../base/digest.ts';
+import type { Search } from '../../domain/provider-search.ts';
 
 /**
  * What one family of providers accepts in a transcript, beyond what its AI SDK package takes care of.
@@ -21,6 +22,14 @@ export interface Dialect {
   readonly storesAnswers: boolean;
   /** The provider's own search for tools that are kept out of the prompt: its id in the package, and its name. */
   readonly search?: { readonly id: `${string}.${string}`; readonly name: string } | undefined;
+  /** The provider's own search of the web: its id in the package, its name on the wire, and what it can be told. */
+  readonly webSearch?:
+    | {
+        readonly id: `${string}.${string}`;
+        readonly name: string;
+        readonly args: (search: Search) => Record<string, unknown>;
+      }
+    | undefined;
   /** Whether the file may be sent as a file. Text files are never asked about: they go as text. */
   readonly accepts: (file: FilePart) => boolean;
   /** An action's id as the provider accepts it: ours has at most 64 characters. */
@@ -40,6 +49,16 @@ export const anthropicDialect: Dialect = {
   returnsFiles: false,
   storesAnswers: false,
   search: { id: 'anthropic.tool_search_bm25_20251119', name: 'tool_search_tool_bm25' },
+  // Later ones run code at the provider to sift what they find, which is another thing to allow.
+  webSearch: {
+    id: 'anthropic.web_search_20250305',
+    name: 'web_search',
+    args: ({ maxUses, sites, notSites }) => ({
+      maxUses,
+      ...(sites !== undefined && { allowedDomains: sites }),
+      ...(notSites !== undefined && { blockedDomains: notSites }),
+    }),
+  },
   accepts: ({ mediaType }) => PICTURES.has(mediaType) || mediaType === 'application/pdf',
   wireId: same,
 };
@@ -52,12 +71,30 @@ export const openaiResponsesDialect: Dialect = {
   returnsFiles: false,
   storesAnswers: true,
   search: { id: 'openai.tool_search', name: 'tool_search' },
+  webSearch: {
+    id: 'openai.web_search',
+    name: 'web_search',
+    args: ({ sites, notSites }) =>
+      sites === undefined && notSites === undefined
+        ? {}
+        : {
+            filters: {
+              ...(sites !== undefined && { allowedDomains: sites }),
+              ...(notSites !== undefined && { blockedDomains: notSites }),
+            },
+          },
+  },
   accepts: anthropicDialect.accepts,
   wireId: same,
 };
 
 /** The same API at Azure, whose package has a key of its own. */
-export const azureResponsesDialect: Dialect = { ...openaiResponsesDialect, key: 'azure', search: undefined };
+export const azureResponsesDialect: Dialect = {
+  ...openaiResponsesDialect,
+  key: 'azure',
+  search: undefined,
+  webSearch: undefined,
+};
 
 /** Chat Completions refuses ids of more than 40 characters. */
 const CHAT_ID_MAX = 40;
@@ -68,6 +105,7 @@ export const openaiChatDialect: Dialect = {
   resultFiles: 'after',
   storesAnswers: false,
   search: undefined,
+  webSearch: undefined,
   // A PDF by URL makes the package throw.
   accepts: (file) => PICTURES.has(file.mediaType) || (file.mediaType === 'application/pdf' && file.data !== undefined),
   wireId: chatId,
@@ -81,6 +119,7 @@ export const googleDialect: Dialect = {
   resultFiles: 'after',
   returnsFiles: true,
   storesAnswers: false,
+  webSearch: { id: 'google.google_search', name: 'google_search', args: () => ({}) },
   accepts: ({ mediaType }) =>
     FULL_MEDIA_TYPE.test(mediaType) && /^(image|audio|video)\/|^application\/pdf$/.test(mediaType),
   wireId: same,

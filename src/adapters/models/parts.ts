@@ -13,6 +13,7 @@ import type { StopKind } from '../../domain/status.ts';
 import { outputTokens } from '../../domain/usage-sum.ts';
 import { billedUsage } from './billed-usage.ts';
 import { opaqueOf, providerBlock } from './provider-block.ts';
+import { SearchCount } from './web-search.ts';
 
 type WirePart = LanguageModelV4StreamPart;
 type Finish = Extract<WirePart, { type: 'finish' }>;
@@ -43,6 +44,7 @@ export class Parts {
   /** Calls that nothing has vouched for yet. */
   readonly #held: ModelPart[] = [];
   readonly #inputs: string[] = [];
+  readonly #searches = new SearchCount();
   #spoke = false;
   #served = '';
   #done = false;
@@ -87,7 +89,9 @@ export class Parts {
         this.#call(part, out);
         return;
       case 'tool-result':
-        if (part.preliminary !== true) out.push({ type: 'block', block: providerBlock(part, this.#options.key) });
+        if (part.preliminary === true) return;
+        if (part.isError !== true) this.#searches.result(part.toolName, part.result);
+        out.push({ type: 'block', block: providerBlock(part, this.#options.key) });
         return;
       case 'custom':
         // Anthropic's package repeats what `response-metadata` says.
@@ -173,7 +177,9 @@ export class Parts {
       out.push(protocol(`The provider stopped with ${raw ?? 'an error'}.`));
       return;
     }
-    const usage = billedUsage(wireUsage);
+    this.#searches.grounding(providerMetadata);
+    const searches = this.#searches.of(wireUsage);
+    const usage = { ...billedUsage(wireUsage), ...(searches !== undefined && { searches }) };
     const stop = this.#stop(finishReason, outputTokens(usage));
     if (stop === undefined) {
       out.push(protocol('The provider said that it calls tools and called none.'));

@@ -17,6 +17,7 @@ import type { AssistantBlock, Message, ModelRequest, ToolMessageResult } from '.
 import type { Dialect } from './dialect.ts';
 import { providerPart } from './provider-block.ts';
 import { searchedNames, stillSearched } from './tool-search.ts';
+import { stillSearching } from './web-search.ts';
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
@@ -29,11 +30,12 @@ type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
  */
 export function toPrompt(request: ModelRequest, dialect: Dialect): LanguageModelV4Prompt {
   const messages: LanguageModelV4Message[] = [];
-  const last = request.messages.length - 1;
+  const spoken = stillSearching(request, dialect);
+  const last = spoken.length - 1;
   const markers = markersOf(request, dialect);
   const searched = searchedNames(request);
   let goesOn = false;
-  for (const [index, message] of request.messages.entries()) {
+  for (const [index, message] of spoken.entries()) {
     // The provider stopped in the middle of its own tool's work: it goes on only if that is the end of the prompt.
     if (index === last) goesOn = message.role === 'assistant' && openCalls(message.content).size > 0;
     messages.push(...convert(message, dialect, goesOn, searched));

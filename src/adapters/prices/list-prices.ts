@@ -8,6 +8,14 @@ const OPENAI_LONG = 272_000;
 const GOOGLE_LONG = 200_000;
 
 /**
+ * US dollars per thousand searches of the web that providers make by themselves.
+ *
+ * Anthropic: platform.claude.com/docs/en/about-claude/pricing. OpenAI: developers.openai.com/api/docs/pricing, the search
+ * without preview. Google: ai.google.dev/gemini-api/docs/pricing, each query of Gemini 3 and later.
+ */
+export const SEARCH_PRICES: Readonly<Record<string, string>> = { anthropic: '10', openai: '10', google: '14' };
+
+/**
  * List prices of models in US dollars per million tokens, by provider and model.
  *
  * Only what a source says. A model that is not here has no known price; a bundle can give it one under `prices`.

@@ -10,6 +10,8 @@ export interface Rates {
 export interface ModelPrice {
   /** The most that one answer can be, where the provider says so. */
   readonly maxOutput?: number | undefined;
+  /** US dollars per thousand searches of the web that the provider makes by itself. */
+  readonly search?: string | undefined;
   /** In the order of their first days in UTC; the first of them has none. */
   readonly rates: readonly (Rates & {
     readonly from?: string | undefined;

@@ -5,7 +5,7 @@ import type { DeclaredPrice, DeclaredPrices } from '../../domain/price.ts';
 import type { Usage } from '../../domain/usage.ts';
 import { inputTokens } from '../../domain/usage-sum.ts';
 import { LOCAL_SERVERS } from '../models/local-servers.ts';
-import { LIST_PRICES } from './list-prices.ts';
+import { LIST_PRICES, SEARCH_PRICES } from './list-prices.ts';
 import type { ModelPrice, Rates } from './model-price.ts';
 import { Money } from './money.ts';
 
@@ -15,22 +15,26 @@ type ModelName = Pick<ModelRef, 'provider' | 'model'>;
 export interface PriceList {
   /** What a call cost with the prices of its day. */
   cost(model: ModelName, usage: Usage, at: Instant): string | undefined;
-  /** The most that a call of so many tokens can cost, whatever a cache does. */
+  /** The most that a call of so many tokens and searches can cost, whatever a cache does. */
   worstCost(
     model: ModelName,
-    tokens: { readonly input: number; readonly output: number },
+    most: { readonly input: number; readonly output: number; readonly searches?: number | undefined },
     at: Instant,
   ): string | undefined;
   /** The most output tokens of one answer, where known. */
   maxOutput(model: ModelName): number | undefined;
 }
 
-const FREE: ModelPrice = { rates: [{ input: '0', output: '0', cacheRead: '0', cacheWrite: '0', cacheWriteLong: '0' }] };
+const FREE: ModelPrice = {
+  search: '0',
+  rates: [{ input: '0', output: '0', cacheRead: '0', cacheWrite: '0', cacheWriteLong: '0' }],
+};
 
 /** What runs on one's own machine is billed by nobody. */
 const FREE_PROVIDERS: ReadonlySet<string> = new Set(['scripted', ...Object.keys(LOCAL_SERVERS)]);
 
 const MILLION = new Money(1_000_000);
+const THOUSAND = new Money(1_000);
 
 /** The shipped list with prices of one's own over it. */
 export function createPriceList(own: DeclaredPrices = {}): PriceList {
@@ -45,23 +49,27 @@ export function createPriceList(own: DeclaredPrices = {}): PriceList {
     const price =
       declared === undefined
         ? (listed ?? (FREE_PROVIDERS.has(provider) ? FREE : undefined))
-        : { maxOutput: listed?.maxOutput, rates: [ratesOf(declared)] };
+        : { maxOutput: listed?.maxOutput, search: searchPrice(declared) ?? listed?.search, rates: [ratesOf(declared)] };
     found.set(name, price);
     return price;
   }
 
   return {
     cost(model, usage, at) {
-      const rates = ratesAt(find(model), at, inputTokens(usage));
-      return rates === undefined ? undefined : sum(usage, rates)?.toFixed();
+      const price = find(model);
+      const rates = ratesAt(price, at, inputTokens(usage));
+      const tokens = rates === undefined ? undefined : sum(usage, rates);
+      return withSearches(tokens, usage.searches, price)?.toFixed();
     },
-    worstCost(model, { input, output }, at) {
-      const rates = ratesAt(find(model), at, input);
+    worstCost(model, { input, output, searches }, at) {
+      const price = find(model);
+      const rates = ratesAt(price, at, input);
       if (rates === undefined) return undefined;
       // Nobody knows before the call what a cache will do: the dearest part stands for all of the input.
       const parts = [rates.input, rates.cacheRead, rates.cacheWrite, rates.cacheWriteLong];
       const dearest = Money.max(...parts.filter((one) => one !== undefined));
-      return dearest.times(input).plus(new Money(rates.output).times(output)).div(MILLION).toFixed();
+      const tokens = dearest.times(input).plus(new Money(rates.output).times(output)).div(MILLION);
+      return withSearches(tokens, searches, price)?.toFixed();
     },
     maxOutput: (model) => find(model)?.maxOutput,
   };
@@ -74,8 +82,22 @@ function listedPrice(provider: string, model: string): ModelPrice | undefined {
   const listed = Object.hasOwn(LIST_PRICES, provider) ? LIST_PRICES[provider] : undefined;
   if (listed === undefined) return undefined;
   const undated = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '');
-  for (const name of [model, undated, `${undated}-0`]) if (Object.hasOwn(listed, name)) return listed[name];
+  const search = SEARCH_PRICES[provider];
+  for (const name of [model, undated, `${undated}-0`]) {
+    const price = Object.hasOwn(listed, name) ? listed[name] : undefined;
+    if (price !== undefined) return search === undefined ? price : { ...price, search };
+  }
   return undefined;
+}
+
+/** Undefined where searches were made whose price is not known. */
+function withSearches(
+  tokens: Decimal | undefined,
+  searches: number | undefined,
+  price: ModelPrice | undefined,
+): Decimal | undefined {
+  if (tokens === undefined || searches === undefined || searches === 0) return tokens;
+  return price?.search === undefined ? undefined : tokens.plus(new Money(price.search).times(searches).div(THOUSAND));
 }
 
 function ratesAt(price: ModelPrice | undefined, at: Instant, prompt: number): Rates | undefined {
@@ -87,7 +109,7 @@ function ratesAt(price: ModelPrice | undefined, at: Instant, prompt: number): Ra
 /** Undefined where a part was billed whose price is not known, and where no part was reported at all. */
 function sum(usage: Usage, rates: Rates): Decimal | undefined {
   const { input, output, cacheRead = input, cacheWrite = input, cacheWriteLong } = rates;
-  const by: { readonly [P in keyof Usage]-?: string | undefined } = {
+  const by: { readonly [P in Exclude<keyof Usage, 'searches'>]-?: string | undefined } = {
     ...{ input, cacheRead, cacheWrite, cacheWriteLong, output, reasoning: output },
   };
   let total: Decimal | undefined;
@@ -100,6 +122,10 @@ function sum(usage: Usage, rates: Rates): Decimal | undefined {
     total = total.plus(new Money(price).times(tokens));
   }
   return total?.div(MILLION);
+}
+
+function searchPrice({ search }: DeclaredPrice): string | undefined {
+  return search === undefined ? undefined : String(search);
 }
 
 function ratesOf(declared: DeclaredPrice): ModelPrice['rates'][number] {

@@ -4,6 +4,7 @@ import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import type { ModelRef } from '../../domain/agent.ts';
 import { isAside } from '../../domain/aside.ts';
 import type { Conversation, Turn } from '../../domain/conversation.ts';
+import { searchIn } from '../../domain/provider-search.ts';
 import type { Measure, Reservation, Reserved } from '../../kernel/ledger.ts';
 import { definePlugin, type Plugin } from '../../kernel/plugin.ts';
 import { deny, revise, type Deny, type Questions, type Verdict } from '../../kernel/verdict.ts';
@@ -98,9 +99,10 @@ export function budgetGate({
     const { model } = request;
     const now = clock.now();
     const input = promptTokens(request, conversation.contextTokens);
+    const searches = searchIn(request)?.maxUses;
     const most = model.maxTokens ?? prices.maxOutput(model) ?? USUAL_OUTPUT;
     const id = callId(turn.id, iteration, attempt, isAside(purpose) ? purpose : undefined);
-    const priced = prices.worstCost(model, { input, output: most }, now) !== undefined;
+    const priced = prices.worstCost(model, { input, output: most, searches }, now) !== undefined;
     const inMoney = caps.find(({ money }) => money !== undefined);
     if (inMoney !== undefined && !priced) return unpriced(inMoney, model);
 
@@ -113,12 +115,12 @@ export function budgetGate({
         calls: 1,
         actions: 0,
         tokens: input + output,
-        money: prices.worstCost(model, { input, output }, now) ?? '0',
+        money: prices.worstCost(model, { input, output, searches }, now) ?? '0',
         caps,
       };
       const reserved = ledger.reserve(reservation);
       const told = (given: Reserved): Reserved => {
-        const guess = { tokens: input, money: prices.worstCost(model, { input, output: 0 }, now) };
+        const guess = { tokens: input, money: prices.worstCost(model, { input, output: 0, searches }, now) };
         if (given.ok) meter.expect(conversation.id, { id, guess });
         return given;
       };
@@ -135,15 +137,15 @@ export function budgetGate({
         if (again.ok) return undefined;
         refused = again;
       }
-      for (let output = largest(refused, model, input, most, now); output !== undefined;) {
+      for (let output = largest(refused, model, { input, searches }, most, now); output !== undefined;) {
         const given = await reserve(output);
         if (given.ok) return shortened(question, output);
         refused = given;
-        output = largest(refused, model, input, output - 1, now);
+        output = largest(refused, model, { input, searches }, output - 1, now);
       }
       return refusal(refused, caps, {
         tokens: input + LEAST_OUTPUT,
-        money: prices.worstCost(model, { input, output: LEAST_OUTPUT }, now),
+        money: prices.worstCost(model, { input, output: LEAST_OUTPUT, searches }, now),
       });
     };
     const told = (given: Reserved): MaybePromise<Verdict<Question> | undefined> =>
@@ -156,13 +158,13 @@ export function budgetGate({
   function largest(
     { measure, left }: Refusal,
     model: ModelRef,
-    input: number,
+    { input, searches }: { readonly input: number; readonly searches: number | undefined },
     below: number,
     now: number,
   ): number | undefined {
     if (measure !== 'tokens' && measure !== 'money') return undefined;
     for (let output = 2 ** Math.floor(Math.log2(Math.max(1, below))); output >= LEAST_OUTPUT; output /= 2) {
-      const cost = prices.worstCost(model, { input, output }, now);
+      const cost = prices.worstCost(model, { input, output, searches }, now);
       const fitsTokens = left.tokens === undefined || input + output <= left.tokens;
       const fitsMoney = left.money === undefined || (cost !== undefined && Number(cost) <= Number(left.money));
       if (fitsTokens && fitsMoney) return output;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { ToolContext } from '../../kernel/ports.ts';
-import { key, requiredKey } from '../../domain/bundle-key.ts';
+import { key, refuse, requiredKey } from '../../domain/bundle-key.ts';
 import type { SearchOutcome, WebOutcome, WebQuery } from '../../kernel/web.ts';
 import {
   configuredGroup,
@@ -19,10 +19,14 @@ type Search = (query: WebQuery, context: ToolContext) => MaybePromise<SearchOutc
 /** The web, as far as an operator lets a tool see it. Neither rejects for anything but being given up. */
 export interface Web {
   readonly readPage: ReadPage;
-  readonly searchWith: (provider: SearchProvider) => Search;
+  readonly searchWith: (provider: AskedProvider) => Search;
 }
 
 const address = z.url({ protocol: /^https?$/ });
+const hosts = z
+  .array(z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i))
+  .min(1)
+  .max(100);
 const hosted = {
   api_key: requiredKey(
     z.string(),
@@ -38,12 +42,33 @@ const searchProvider = z.discriminatedUnion('provider', [
   }),
   z.strictObject({ provider: requiredKey(z.literal('brave'), 'Brave Search.'), ...hosted }),
   z.strictObject({ provider: requiredKey(z.literal('tavily'), 'Tavily.'), ...hosted }),
+  z.strictObject({
+    provider: requiredKey(
+      z.literal('native'),
+      "The model's own provider searches while it answers: Anthropic, OpenAI's Responses API, Gemini from 3 on. No gate is asked about such a search and no person: take it away with `allowed`, with `gate.tool_filter` or as a user, and it is not declared.",
+    ),
+    max_uses: key(z.int().min(1).max(20), 'Most searches of one model call. Google cannot be told.', { default: 5 }),
+    sites: key(hosts, 'Only these hosts, such as example.org. Google cannot be told, so Gemini does not search then.', {
+      otherwise: 'all',
+    }),
+    not_sites: key(hosts, 'Not these hosts. Google cannot be told either. Not with `sites`.', { otherwise: 'none' }),
+  }),
 ]);
 export type SearchProvider = z.output<typeof searchProvider>;
+type NativeSearch = Extract<SearchProvider, { provider: 'native' }>;
+/** Who is asked from here. */
+export type AskedProvider = Exclude<SearchProvider, NativeSearch>;
 
 const config = z.strictObject({
-  search: key(searchProvider, 'Who is asked by `web_search`.', { otherwise: 'nobody: there is no `web_search`' }),
+  search: key(searchProvider.superRefine(notBoth), 'Who is asked by `web_search`.', {
+    otherwise: 'nobody: there is no `web_search`',
+  }),
 });
+
+function notBoth(search: SearchProvider, context: z.RefinementCtx): void {
+  if (search.provider !== 'native' || search.sites === undefined || search.not_sites === undefined) return;
+  refuse(context, { found: 'sites and not_sites', wanted: 'one of the two' }, ['not_sites']);
+}
 
 const NO_SEARCH =
   'nobody is named to be asked; set config: { search: { provider: brave, api_key: … } } in the entry of the group';
@@ -72,10 +97,10 @@ export function webGroup({ readPage, searchWith }: Web): BuiltinGroup {
   return configuredGroup({
     name: 'web',
     config,
-    tools: ({ search }) =>
-      search === undefined || ('api_key' in search && search.api_key === '')
-        ? [reading]
-        : [searchTool(searchWith(search)), reading],
+    tools: ({ search }) => {
+      if (search === undefined || ('api_key' in search && search.api_key === '')) return [reading];
+      return [search.provider === 'native' ? nativeSearch(search) : searchTool(searchWith(search)), reading];
+    },
     absent: { web_search: NO_SEARCH },
   });
 }
@@ -135,5 +160,23 @@ function searchTool(search: Search): ToolSpec {
         ...(outcome.hits.length === 0 && { note: 'nothing was found: try other words' }),
       };
     },
+  });
+}
+
+/** What a provider that has no such search leaves undone. Whoever has it never calls this. */
+function nativeSearch({ max_uses: maxUses = 5, sites, not_sites: notSites }: NativeSearch): ToolSpec {
+  return defineTool({
+    name: 'web_search',
+    description: 'Search the web. The provider of the model does it.',
+    input: z.strictObject({ query: z.string() }),
+    effect: 'read',
+    repeatable: true,
+    native: {
+      kind: 'web_search',
+      maxUses,
+      ...(sites !== undefined && { sites }),
+      ...(notSites !== undefined && { notSites }),
+    },
+    run: () => toolFailure('no_native_search', 'this model is not one whose provider searches the web by itself'),
   });
 }

@@ -48,7 +48,8 @@ export function validate(body: unknown): string[] {
   if (calls.length > 0 && tools.length === 0) say('there are tool_use blocks and no tools');
   for (const tool of tools) {
     if (!ID.test(text(tool['name']))) say(`the tool name ${text(tool['name'])} is not allowed`);
-    if (/^tool_search_tool_(bm25|regex)_\d+$/.test(text(tool['type']))) continue; // Anthropic's own, without a schema
+    // Anthropic's own, without a schema.
+    if (/^(tool_search_tool_(bm25|regex)|web_search)_\d+$/.test(text(tool['type']))) continue;
     problems.push(...schemaProblems(tool['input_schema'], `tool ${text(tool['name'])}`));
     if (tool['defer_loading'] === true && 'cache_control' in tool)
       say(`the deferred tool ${text(tool['name'])} has a marker`);
