@@ -5,6 +5,7 @@ import type { JsonObject } from '../base/json.ts';
 import type { MaybePromise } from '../base/promise.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
+import type { ToolDefinition } from '../domain/tool.ts';
 import { DEFAULT_PRIORITY, type Answerer, type Bus, type RequestType } from './bus.ts';
 import type { Spending } from './ledger.ts';
 import type { Log, Logger } from './ports.ts';
@@ -37,6 +38,17 @@ export type LogReader = Pick<Log, 'find' | 'read'>;
 
 export type ModelsOf = (agent: string, role: string) => readonly ModelRef[] | undefined;
 
+/** What a gate's configuration alone says of the runs of a tool: for people who read an agent. Nothing is decided by it. */
+export interface Stance {
+  readonly then: 'allow' | 'ask' | 'deny';
+  /** Of which runs, in words such as `amount over 50`. Absent: of every run that no stance before it is about. */
+  readonly when?: string | undefined;
+  /** For whoever is asked or refused. */
+  readonly why?: string | undefined;
+  /** Where it stands in the configuration: keys from its root. Empty: it follows from all of it. */
+  readonly at: readonly (string | number)[];
+}
+
 /**
  * One function that registers gates, listeners and answerers. What it registers is its declaration: the manifest is read
  * from the host afterwards, so it cannot disagree with the code.
@@ -52,6 +64,8 @@ export interface Plugin<C = unknown> {
   readonly example?: JsonObject;
   /** Names and patterns of tools in a configuration: what no tool of a bundle is called is told to who wrote it. */
   tools?(config: C): readonly string[];
+  /** What it will say of the runs of a tool, as far as the configuration tells. The first that is about a run counts. */
+  stances?(config: C, tool: ToolDefinition): readonly Stance[];
   /** What takes its time, before setup: such as loading a package. Rejecting fails the start. */
   prepare?(config: C): Promise<void>;
   /** May return a function that is called when the plugin is taken down. Throwing fails the start. */

@@ -12,6 +12,8 @@ export interface ActivePlugin {
   readonly config: unknown;
   /** Stands over the plugin's own priorities. */
   readonly priority?: number | undefined;
+  /** Where the bundle configures it. Absent: it does not. */
+  readonly at?: Path | undefined;
 }
 
 export interface KnownPlugins {
@@ -89,7 +91,7 @@ export function activePlugins(
     const path = given.get(id);
     const config: unknown = path === undefined ? {} : (bundle.plugins?.[String(path[1])] ?? {});
     checkPlugin(id, config, path, configs.get(id), { place, written, problems, bundle });
-    return { id, config };
+    return { id, config, at: path };
   });
 }
 

@@ -10,6 +10,7 @@ import type { ServerHealth } from '../adapters/mcp/server.ts';
 import { Money } from '../adapters/prices/money.ts';
 import { createPriceList } from '../adapters/prices/price-list.ts';
 import type { OpenBundle } from './open-bundle.ts';
+import { alwaysAsks, toolStances, type ToolStance } from './tool-stances.ts';
 
 /** All that an operator may want to know of an agent, as it is for turns that begin now. */
 export interface AgentDetails {
@@ -55,8 +56,10 @@ export interface ToolDetails {
   readonly kind: 'tools' | 'mcp' | 'named_services';
   readonly description: string;
   readonly effect: Effect;
-  /** A person is asked before every run. */
+  /** A person is asked before every run, whoever wants that. */
   readonly asks: boolean;
+  /** What gates say of its runs, as far as the bundle tells. Empty: it runs. */
+  readonly stances: readonly ToolStance[];
   readonly locked: boolean;
   readonly needs?: { readonly provider: string; readonly claims: readonly string[] };
 }
@@ -80,11 +83,15 @@ export async function agentDetails(bundle: OpenBundle, id: string, clock: Clock)
       );
       return [{ role: name, decides: name === role, models }];
     }),
-    tools: grant.tools.map(({ definition, own, kind = 'tools', locked, needs }) => ({
-      ...{ name: definition.name, own, kind, group: definition.group, description: definition.description },
-      ...{ effect: definition.effect, asks: definition.approval === 'ask', locked },
-      ...(needs !== undefined && { needs }),
-    })),
+    tools: grant.tools.map((tool) => {
+      const { definition, own, kind = 'tools', locked, needs } = tool;
+      const stances = toolStances({ loaded, known: bundle.plugins }, agent, tool);
+      return {
+        ...{ name: definition.name, own, kind, group: definition.group, description: definition.description },
+        ...{ effect: definition.effect, asks: alwaysAsks(stances), stances, locked },
+        ...(needs !== undefined && { needs }),
+      };
+    }),
     unavailable: grant.unavailable,
     skills: grant.skills ?? [],
     services: grant.services ?? [],

@@ -5,7 +5,7 @@ import { digest } from '../base/digest.ts';
 import { TreadleError } from '../base/errors.ts';
 import { isObject, toJson } from '../base/json.ts';
 import { frameOf } from '../assembly/frame.ts';
-import { agentsOf, consumer, inventoryLevels, resolve } from '../assembly/resolve.ts';
+import { agentsOf, consumer, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
 import type { Bundle } from '../domain/bundle.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { McpTools, ToolsEntry } from '../domain/inventory.ts';
@@ -102,6 +102,8 @@ export interface LoadedBundle {
     memory?: ToolMemory,
     settle?: (agent: LoadedAgent) => LoadedAgent,
   ): AgentSource;
+  /** `file:line:column  path` of a key, by the keys that lead to it. */
+  place(path: Path): string;
   /** Each setting of an agent with the place that it comes from. */
   explain(agent: string): readonly Explained[];
   /** Leaves its tool servers, and ends those that are children. What still runs on them fails. */
@@ -285,6 +287,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
         clock,
       });
     },
+    place: declared.place,
     explain: (name) => explain(declared, agent(name)),
     async close() {
       await Promise.all([servers.close(), services.close(), loaded.close()]);

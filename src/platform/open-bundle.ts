@@ -64,6 +64,8 @@ export interface OpenBundle {
   reload(): Promise<'same' | 'new' | 'kept'>;
   /** An edit that nobody has saved, to compare with what runs: nothing is driven with it. Throws `bundle_invalid`. */
   edited(text: string): Promise<EditedBundle>;
+  /** All that the bundle may activate. */
+  readonly plugins: readonly Plugin[];
   /** What each active plugin registered. */
   readonly manifests: readonly Manifest[];
   /** The model that `auto` stands for, where the bundle leaves it open. */
@@ -164,6 +166,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     },
     reload: () => reload.now(),
     edited: (text) => editedBundle({ text, running: reload.current.bundle, environment, load }),
+    plugins,
     manifests: [...installed.map((one) => one.manifest), ...(metered === undefined ? [] : [metered.manifest])],
     model: chosen,
     bus,

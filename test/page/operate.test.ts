@@ -1,6 +1,7 @@
 // The pages of operators: usage and budgets, agents, keys, accounts, allowances, approvals.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { seriousFindings } from './axe.ts';
@@ -73,7 +74,9 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
     await page.getByText('attic is down').first().waitFor();
     await page.getByRole('link', { name: 'main', exact: true }).click();
     const tool = (name: string) => page.getByRole('listitem').filter({ hasText: name });
-    await tool('log_book').getByText('asks a person').waitFor();
+    await tool('log_book')
+      .getByText(/^asks.*gate\.tool_approval at observatory\.yaml:\d+/)
+      .waitFor();
     await tool('send_telegram').getByText('needs post: send, read').waitFor();
     await page.getByRole('tab', { name: 'Models' }).click();
     assert.equal((await page.getByRole('row').nth(1).locator('td').nth(1).textContent()) ?? '', '$3.00');
@@ -86,6 +89,23 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
     await attic.getByText(/[2-9] attempts in a row failed/).waitFor();
     await page.getByRole('tab', { name: 'Settings' }).click();
     await page.getByText(/observatory\.yaml:\d+:\d+ .*max_iterations/).waitFor();
+  });
+
+  it('say of each tool which of its runs are asked about, refused or let pass, and where that stands', async (t) => {
+    const bundle = path.join(import.meta.dirname, '../../agents/guarded.yaml');
+    const served = await aPageServer(t, { bundles: [bundle] });
+    const { page } = await visit(t, served, '/agents/main');
+    const said = (name: string) => page.getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) });
+    const mail = said('mail').getByRole('list', { name: 'Before it runs' }).getByRole('listitem');
+    await mail.first().waitFor();
+    const words = async (of: typeof mail) => (await of.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '));
+    assert.match(
+      (await words(mail)).join('; '),
+      /^runs when to is like \*@example\.org .*; asks otherwise .*guarded\.yaml:\d+$/,
+    );
+    const order = said('order').getByRole('list', { name: 'Before it runs' }).getByRole('listitem');
+    assert.match((await words(order)).join('; '), /^denied when boxes over 100 .*made by hand.*; runs otherwise$/);
+    await said('purge').getByText('gate.tool_filter').waitFor();
   });
 
   it('tell what an edited bundle would do before anybody saves it, and what is wrong with it', async (t) => {

@@ -1,5 +1,6 @@
 import type { AgentDetails } from '../api/operate-types.ts';
 import { Notice } from '../ui/notice.tsx';
+import { ToolStances } from './tool-stances.tsx';
 
 const KINDS = { tools: '', mcp: 'MCP server', named_services: 'service' } as const;
 const EFFECTS = {
@@ -33,34 +34,34 @@ export function AgentTools({ details: { tools, unavailable, skills } }: { readon
             <ul>
               {own.map((tool) => (
                 <li key={tool.name}>
-                  <div>
-                    <code>{tool.name}</code>
-                    <span className="chip" data-tone={tool.effect === 'once' ? 'wait' : undefined}>
-                      {EFFECTS[tool.effect]}
-                    </span>
-                    {tool.asks ? (
-                      <span className="chip" data-tone="accent">
-                        asks a person
+                  <div className="grant">
+                    <div className="grant-name">
+                      <code>{tool.name}</code>
+                      <span className="chip" data-tone={tool.effect === 'once' ? 'wait' : undefined}>
+                        {EFFECTS[tool.effect]}
                       </span>
-                    ) : null}
-                    {tool.needs === undefined ? null : (
-                      <span className="chip">
-                        needs {tool.needs.provider}: {tool.needs.claims.join(', ')}
-                      </span>
-                    )}
+                      {tool.needs === undefined ? null : (
+                        <span className="chip">
+                          needs {tool.needs.provider}: {tool.needs.claims.join(', ')}
+                        </span>
+                      )}
+                    </div>
+                    <p>{tool.description}</p>
                   </div>
-                  <p>{tool.description}</p>
+                  <ToolStances stances={tool.stances} />
                 </li>
               ))}
               {missing.get(group)?.map(({ name, why }) => (
                 <li key={name} data-out="true">
-                  <div>
-                    <code>{name}</code>
-                    <span className="chip" data-tone="bad">
-                      not there
-                    </span>
+                  <div className="grant">
+                    <div className="grant-name">
+                      <code>{name}</code>
+                      <span className="chip" data-tone="bad">
+                        not there
+                      </span>
+                    </div>
+                    <p>{why}</p>
                   </div>
-                  <p>{why}</p>
                 </li>
               ))}
             </ul>
@@ -73,11 +74,13 @@ export function AgentTools({ details: { tools, unavailable, skills } }: { readon
           <ul>
             {skills.map(({ id, name, description, requires }) => (
               <li key={id}>
-                <div>
-                  <code>{name}</code>
-                  {requires.length === 0 ? null : <span className="chip">needs {requires.join(', ')}</span>}
+                <div className="grant">
+                  <div className="grant-name">
+                    <code>{name}</code>
+                    {requires.length === 0 ? null : <span className="chip">needs {requires.join(', ')}</span>}
+                  </div>
+                  <p>{description}</p>
                 </div>
-                <p>{description}</p>
               </li>
             ))}
           </ul>

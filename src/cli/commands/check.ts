@@ -3,7 +3,9 @@ import process from 'node:process';
 import { narrow } from '../../assembly/narrow.ts';
 import type { Grant, GrantedTool } from '../../domain/grant.ts';
 import { emptySelection } from '../../domain/selection.ts';
+import type { Plugin } from '../../kernel/plugin.ts';
 import type { LoadedAgent, LoadedBundle } from '../../platform/load.ts';
+import { toolStances, type ToolStance, type ToolStancesOptions } from '../../platform/tool-stances.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { reportError } from '../report-error.ts';
@@ -24,11 +26,10 @@ export async function check(
   files: readonly string[],
   options: CheckOptions,
 ): Promise<Outcome> {
-  const [{ loadBundle }, { builtinGroups }, { allPlugins }, { tryPlugins }] = await Promise.all([
+  const [{ loadBundle }, { builtinGroups }, { allPlugins }] = await Promise.all([
     import('../../platform/load.ts'),
     import('../../platform/builtins.ts'),
     import('../../platform/all-plugins.ts'),
-    import('../../platform/install-plugins.ts'),
   ]);
   const plugins = new Map(allPlugins.map((one) => [one.id, one.config]));
   let outcome: Outcome = 'completed';
@@ -37,7 +38,7 @@ export async function check(
     try {
       const bundle = await loadBundle(file, { environment, builtins: builtinGroups, plugins });
       const look = { colors: terminal.colors, columns: terminal.columns(), explain: options.explain === true };
-      const lines = await askedLines(bundle, look, () => tryPlugins(bundle.plugins, allPlugins));
+      const lines = await askedLines(bundle, look, allPlugins);
       terminal.out.write(lines.map((line) => `${line}\n`).join(''));
     } catch (error) {
       const found = reportError(error, terminal, options.debug === true);
@@ -55,24 +56,26 @@ interface Look {
 }
 
 /** The lines of a bundle after its plugins were tried and its tool servers asked what they have. One that is down is no mistake of the bundle. */
-async function askedLines(bundle: LoadedBundle, look: Look, tried: () => Promise<void>): Promise<readonly string[]> {
+async function askedLines(bundle: LoadedBundle, look: Look, known: readonly Plugin[]): Promise<readonly string[]> {
+  const { tryPlugins } = await import('../../platform/install-plugins.ts');
   try {
-    await tried();
+    await tryPlugins(bundle.plugins, known);
     await Promise.all(bundle.agents.map(async (id) => bundle.agentNow(id)));
-    return bundleLines(bundle, look);
+    return bundleLines(bundle, look, known);
   } finally {
     await bundle.close();
   }
 }
 
-function bundleLines(bundle: LoadedBundle, look: Look): string[] {
+function bundleLines(bundle: LoadedBundle, look: Look, known: readonly Plugin[]): string[] {
   const { colors, columns } = look;
   const file = path.relative(process.cwd(), bundle.file) || bundle.file;
   const lines = [
     `${colors.green('✓')} ${colors.bold(bundle.id)}  ${colors.dim(oneLine(file, columns - bundle.id.length - 4))}`,
   ];
   for (const id of bundle.agents) {
-    lines.push('', ...agentLines(bundle.agent(id), id === bundle.defaultAgent && bundle.agents.length > 1, look));
+    const isDefault = id === bundle.defaultAgent && bundle.agents.length > 1;
+    lines.push('', ...agentLines(bundle.agent(id), isDefault, look, { loaded: bundle, known }));
     if (look.explain) {
       for (const { key, value, from } of bundle.explain(id)) {
         lines.push(
@@ -89,13 +92,15 @@ function bundleLines(bundle: LoadedBundle, look: Look): string[] {
   return lines;
 }
 
-function agentLines({ frame, grant, role }: LoadedAgent, isDefault: boolean, look: Look): string[] {
+function agentLines(agent: LoadedAgent, isDefault: boolean, look: Look, options: ToolStancesOptions): string[] {
+  const { frame, grant, role } = agent;
+  const tools = grant.tools.map((tool) => toolInWords(tool, toolStances(options, agent, tool)));
   const models = grant.models.map(({ provider, model }) => (provider === 'auto' ? 'auto' : `${provider} ${model}`));
   const missing = grant.unavailable.map(({ name, why }) => `${name} (${why})`);
   return [
     `  ${look.colors.bold(frame.id)}${isDefault ? look.colors.dim('  default') : ''}`,
     ...row('model', `${models.join(', then ')}  (${role})`, look),
-    ...row('tools', grant.tools.map(toolInWords).join(', ') || 'none', look),
+    ...row('tools', tools.join(', ') || 'none', look),
     ...(missing.length === 0 ? [] : row('missing', missing.join('; '), look)),
     ...(grant.skills === undefined ? [] : row('skills', skillsInWords(grant), look)),
     ...row(
@@ -113,13 +118,20 @@ function skillsInWords(grant: Grant): string {
 }
 
 /** What is not plain reading is said: whether a person is asked, and whether a repetition would matter. */
-function toolInWords({ definition: { name, effect, approval, deferred } }: GrantedTool): string {
+function toolInWords({ definition: { name, effect, deferred } }: GrantedTool, stances: readonly ToolStance[]): string {
   const traits = [
-    ...(approval === 'ask' ? ['asks a person'] : []),
+    ...new Set(stances.map(stanceInWords)),
     ...(effect === 'once' ? ['acts once'] : effect === 'idempotent' ? ['acts'] : []),
     ...(deferred === true ? ['found by a search'] : []),
   ];
   return traits.length === 0 ? name : `${name} (${traits.join(', ')})`;
+}
+
+const STANCES = { allow: 'runs', ask: 'asks a person', deny: 'is refused' } as const;
+
+function stanceInWords({ by, then, when }: ToolStance): string {
+  if (by === 'tool') return 'asks or refuses by its arguments';
+  return when === undefined ? STANCES[then] : `${STANCES[then]} when ${when}`;
 }
 
 const INDENT = 14;

@@ -42,6 +42,17 @@ export const agentDetails = z
         description: z.string(),
         effect: z.enum(['read', 'idempotent', 'once']),
         asks: z.boolean().meta({ description: 'A person is asked before every run.' }),
+        stances: z
+          .array(
+            z.object({
+              by: z.string().meta({ description: 'The gate; `tool` where the tool looks at its own arguments.' }),
+              then: z.enum(['allow', 'ask', 'deny']),
+              when: z.string().optional().meta({ description: 'Of which runs, in words; of all others when absent.' }),
+              why: z.string().optional(),
+              from: z.string().optional().meta({ description: 'Its place in the bundle: `file:line:column  path`.' }),
+            }),
+          )
+          .meta({ description: 'What gates say of its runs, by the bundle alone; of each gate the first that fits.' }),
         locked: z.boolean(),
         needs: z.object({ provider: z.string(), claims: z.array(z.string()) }).optional(),
       }),

@@ -5,9 +5,9 @@ import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import { STANDING_SCOPES } from '../../domain/allowance.ts';
 import { key, refuse, requiredKey } from '../../domain/bundle-key.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
-import { definePlugin } from '../../kernel/plugin.ts';
+import { definePlugin, type Stance } from '../../kernel/plugin.ts';
 import { deny, hold, type Deny, type Hold } from '../../kernel/verdict.ts';
-import { at, isAbout, isAboutAll, policyRule, type PolicyRule } from './policy-rule.ts';
+import { at, isAbout, isAboutAll, isOf, policyRule, whenInWords, type PolicyRule } from './policy-rule.ts';
 import { shownArguments } from './shown-arguments.ts';
 
 const config = z
@@ -52,6 +52,17 @@ export const approvalPolicy = definePlugin({
     ],
   },
   tools: ({ rules }) => rules.flatMap(({ tool }) => tool ?? []),
+  stances({ rules, otherwise = 'allow' }, tool) {
+    const own = rules.flatMap((rule, place) => (isOf(rule, tool) ? [{ rule, place }] : []));
+    const last = own.findIndex(({ rule }) => whenInWords(rule) === undefined);
+    const reached = last < 0 ? own : own.slice(0, last + 1);
+    const stances = reached.map(({ rule, place }): Stance => {
+      return { then: rule.then, when: whenInWords(rule), why: rule.reason, at: ['rules', place] };
+    });
+    const all: readonly Stance[] = last < 0 ? [...stances, { then: otherwise, at: ['otherwise'] }] : stances;
+    // An exception is one of something that comes after it.
+    return all.slice(0, all.findLastIndex(({ then }) => then !== 'allow') + 1);
+  },
   setup(host, { rules, otherwise = 'allow', expires_in_ms: expiresInMs }) {
     const ids = new Map<PolicyRule, string>(rules.map((rule) => [rule, digest(toJson(rule))]));
 

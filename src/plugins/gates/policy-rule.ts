@@ -52,9 +52,36 @@ export interface Facts {
 
 /** Whether a rule is about an action, all but its cost. */
 export function isAbout(rule: PolicyRule, { tool, arguments: given }: Facts): boolean {
-  if (!matchesGlob(rule.tool ?? '*', tool.name)) return false;
-  if (rule.effect !== undefined && rule.effect !== tool.effect) return false;
-  return Object.entries(rule.when ?? {}).every(([path, wanted]) => fits(at(given, path), wanted, rule.then));
+  return (
+    isOf(rule, tool) &&
+    Object.entries(rule.when ?? {}).every(([path, wanted]) => fits(at(given, path), wanted, rule.then))
+  );
+}
+
+/** Whether a rule may be about runs of a tool. */
+export function isOf({ tool: name = '*', effect }: PolicyRule, tool: ToolDefinition): boolean {
+  return matchesGlob(name, tool.name) && (effect === undefined || effect === tool.effect);
+}
+
+/** Which runs of its tools a rule is about: `amount over 50 and to is "bo"`; undefined where it is every one. */
+export function whenInWords({ when = {}, cost_over }: PolicyRule): string | undefined {
+  const parts = [
+    ...Object.entries(when).map(([path, wanted]) => `${path} ${matcherInWords(wanted)}`),
+    ...(cost_over === undefined ? [] : [`the run has cost more than $${cost_over}`]),
+  ];
+  return parts.length === 0 ? undefined : parts.join(' and ');
+}
+
+function matcherInWords(wanted: Matcher): string {
+  if (typeof wanted !== 'object' || wanted === null) return `is ${JSON.stringify(wanted)}`;
+  const { glob, one_of, over, under, present } = wanted;
+  return [
+    ...(present === undefined ? [] : [present ? 'is there' : 'is not there']),
+    ...(glob === undefined ? [] : [`is like ${glob}`]),
+    ...(one_of === undefined ? [] : [`is one of ${one_of.map((one) => JSON.stringify(one)).join(', ')}`]),
+    ...(over === undefined ? [] : [`over ${over}`]),
+    ...(under === undefined ? [] : [`under ${under}`]),
+  ].join(', ');
 }
 
 /** A rule that is about every action: nothing after it is ever reached. */

@@ -25,6 +25,7 @@ export const toolApproval = definePlugin({
   about: 'Asks a person before a run of a tool that is declared with `approval: ask`.',
   config,
   example: { expires_in_ms: 86_400_000, remember: ['conversation'] },
+  stances: (_, { approval }) => (approval === 'ask' ? [{ then: 'ask', at: [] }] : []),
   setup(host, { expires_in_ms: expiresInMs, remember: scopes = STANDING_SCOPES }) {
     host.before('before:tool.invoke', ({ tool, arguments: given }) => {
       if (tool.approval !== 'ask') return undefined;

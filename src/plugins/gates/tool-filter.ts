@@ -18,9 +18,12 @@ export const toolFilter = definePlugin({
   config,
   example: { allow: ['calculate_*', 'mail_*'], deny: ['mail_delete'] },
   tools: ({ allow = [], deny: denied = [] }) => [...allow, ...denied],
+  stances({ allow, deny: denied = [] }, { name }) {
+    const pattern = denied.findIndex((one) => matchesGlob(one, name));
+    if (pattern >= 0) return [{ then: 'deny', at: ['deny', pattern] }];
+    return allow === undefined || matches(allow, name) ? [] : [{ then: 'deny', at: ['allow'] }];
+  },
   setup(host, { allow = ['*'], deny: denied = [] }) {
-    const matches = (patterns: readonly string[], name: string): boolean =>
-      patterns.some((pattern) => matchesGlob(pattern, name));
     const passes = (name: string): boolean => matches(allow, name) && !matches(denied, name);
 
     host.before('before:llm.request', (question) => {
@@ -36,3 +39,7 @@ export const toolFilter = definePlugin({
     );
   },
 });
+
+function matches(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => matchesGlob(pattern, name));
+}
