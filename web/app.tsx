@@ -68,7 +68,7 @@ function Frame() {
         <MenuIcon size={18} />
       </IconButton>
       <main id="main">
-        <Suspense fallback={<p className="loading">Loading…</p>}>
+        <Suspense fallback={<div className="loading" role="status" aria-label="Loading…" />}>
           <Switch>
             <Route path="/">
               <NewChat />

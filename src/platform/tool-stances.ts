@@ -33,10 +33,7 @@ export function toolStances(
     });
   });
   if (tools.get(definition.name)?.judge === undefined) return said;
-  return [
-    ...said,
-    { by: 'tool', then: 'ask', when: 'its own rules on the arguments say so', from: undefined },
-  ];
+  return [...said, { by: 'tool', then: 'ask', when: 'its own rules on the arguments say so', from: undefined }];
 }
 
 /** Whether one of the gates asks about every run, whatever the others say. */

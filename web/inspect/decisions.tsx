@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { operate } from '../api/operate.ts';
 import { duration } from '../clock.ts';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import type { WholeLog } from './use-log.ts';
 import { verdictsOf, type Verdict } from './verdicts-of.ts';
 
@@ -17,7 +18,7 @@ export function Decisions({ agent, log }: { readonly agent: string | undefined; 
   });
   const verdicts = useMemo(() => verdictsOf(log.facts, details.data?.plugins), [log.facts, details.data]);
   if (log.error !== undefined && log.facts.length === 0) return <Failure error={log.error} onRetry={log.again} />;
-  if (log.isReading) return <p className="loading">Loading…</p>;
+  if (log.isReading) return <Skeleton kind="rows" count={8} />;
   if (verdicts.length === 0)
     return (
       <Notice title="Nobody objected">

@@ -8,6 +8,7 @@ import { ago } from '../clock.ts';
 import { useRun } from '../state/use-run.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Failure } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { StatusDot, statusInWords } from '../ui/status-dot.tsx';
 import '../styles/figures.css';
 import '../styles/inspect.css';
@@ -87,7 +88,7 @@ export function Inspector({ id }: { readonly id: string }) {
             <Tabs.Indicator className="tab-mark" />
           </Tabs.List>
           <Tabs.Panel value="Time" className="tab-panel">
-            {run.status === undefined ? <p className="loading">Loading…</p> : <Waterfall entries={run.entries} />}
+            {run.status === undefined ? <Skeleton kind="rows" count={12} /> : <Waterfall entries={run.entries} />}
           </Tabs.Panel>
           <Tabs.Panel value="Tokens" className="tab-panel">
             <WithCalls id={id} isMoving={isMoving} show={(calls) => <Tokens calls={calls} />} />
@@ -123,7 +124,7 @@ function WithCalls({
 }: Watched & { readonly show: (calls: NonNullable<ReturnType<typeof useCalls>['data']>) => ReactNode }) {
   const calls = useCalls(id, isMoving);
   if (calls.data !== undefined) return show(calls.data);
-  if (!calls.isError) return <p className="loading">Loading…</p>;
+  if (!calls.isError) return <Skeleton kind="rows" count={12} />;
   return (
     <Failure
       error={calls.error}

@@ -4,6 +4,7 @@ import { api } from '../api/calls.ts';
 import type { ModelCall } from '../api/operate-types.ts';
 import type { Prompt, PromptSection } from '../api/types.ts';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { money, tokens } from '../ui/amounts.ts';
 import { nameOf } from './tokens.tsx';
 
@@ -81,7 +82,7 @@ function PromptOf({
         }}
       />
     );
-  if (prompt.data === undefined || prompt.data === null) return <p className="loading">Loading…</p>;
+  if (prompt.data === undefined || prompt.data === null) return <Skeleton kind="rows" count={8} />;
   const { sections, cache, model, role, messages } = prompt.data;
   const known = new Map(previous.data?.sections.map((one) => [one.name, one]));
   const isFirst = before === undefined;

@@ -6,6 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { download } from '../ui/download.ts';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { Choice } from '../ui/choice.tsx';
 import type { WholeLog } from './use-log.ts';
 
@@ -33,7 +34,7 @@ export function RawLog({ id, log }: { readonly id: string; readonly log: WholeLo
     [lines, type, words],
   );
   if (error !== undefined && facts.length === 0) return <Failure error={error} onRetry={again} />;
-  if (isReading && facts.length === 0) return <p className="loading">Loading…</p>;
+  if (isReading && facts.length === 0) return <Skeleton kind="rows" count={14} />;
   return (
     <div className="raw-log">
       <div className="toolbar">

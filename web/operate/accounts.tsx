@@ -5,6 +5,7 @@ import { useAccounts } from '../state/accounts.ts';
 import { useAgents } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { OperatePage } from './operate-page.tsx';
 import { ACCESS } from './sub-nav.tsx';
 
@@ -36,7 +37,7 @@ export function Accounts() {
         </p>
       )}
       {error === null ? null : <Failure error={error} />}
-      {isPending ? <p className="loading">Loading…</p> : null}
+      {isPending ? <Skeleton kind="cards" count={2} /> : null}
       {!isPending && error === null && accounts.length === 0 ? (
         <Notice title="No account can be connected">
           <p>The bundles that are served declare none under “accounts”.</p>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../api/calls.ts';
 import { Failure } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 
 /** What an agent is granted, as its bundle says: tools by group, models, skills; what is out of reach, and why. */
 export function AgentDetails({ agent }: { readonly agent: string }) {
@@ -17,7 +18,7 @@ export function AgentDetails({ agent }: { readonly agent: string }) {
         }}
       />
     );
-  if (capabilities.data === undefined) return <p className="loading">Loading…</p>;
+  if (capabilities.data === undefined) return <Skeleton kind="rows" count={6} />;
   const { groups, supported_models: models, default_model: configured, skills } = capabilities.data;
   return (
     <dl className="agent-details">

@@ -7,6 +7,7 @@ import { operate } from '../api/operate.ts';
 import type { AgentDetails } from '../api/operate-types.ts';
 import { useAgents } from '../state/queries.ts';
 import { Failure } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import '../styles/figures.css';
 import '../styles/inspect.css';
 import '../styles/operate.css';
@@ -34,7 +35,7 @@ export function AgentPage({ name }: { readonly name: string }) {
   const isForbidden = details.error instanceof ApiError && details.error.status === 403;
   return (
     <section className="operate" aria-label={`Agent ${name}`}>
-      <div className="operate-body wide">
+      <div className="operate-body">
         <header>
           <Link className="back" href="/agents">
             <ArrowLeft size={14} aria-hidden /> All agents
@@ -43,7 +44,7 @@ export function AgentPage({ name }: { readonly name: string }) {
           <p>{about ?? ' '}</p>
         </header>
         {details.data === undefined ? null : <AgentTabs name={name} details={details.data} />}
-        {details.isPending ? <p className="loading">Loading…</p> : null}
+        {details.isPending ? <Skeleton kind="rows" count={8} /> : null}
         {isForbidden ? (
           <>
             <p className="remark">What users may choose of it. How it is set up is for keys with the scope “admin”.</p>

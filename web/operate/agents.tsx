@@ -5,6 +5,7 @@ import type { AgentDetails } from '../api/operate-types.ts';
 import type { Agent } from '../api/types.ts';
 import { useAgents } from '../state/queries.ts';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { OperatePage } from './operate-page.tsx';
 import { useIsAdmin } from './use-caller.ts';
 
@@ -31,7 +32,7 @@ export function Agents() {
           }}
         />
       ) : null}
-      {agents.isPending ? <p className="loading">Loading…</p> : null}
+      {agents.isPending ? <Skeleton kind="cards" count={4} /> : null}
       {agents.isSuccess && all.length === 0 ? <Notice title="No agent is served" /> : null}
       <ul className="agent-list">
         {all.map((agent, index) => (

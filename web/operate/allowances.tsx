@@ -6,6 +6,7 @@ import { ago } from '../clock.ts';
 import { queries } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { OperatePage } from './operate-page.tsx';
 import { ACCESS } from './sub-nav.tsx';
 
@@ -31,7 +32,7 @@ export function Allowances() {
           }}
         />
       ) : null}
-      {allowances.isPending ? <p className="loading">Loading…</p> : null}
+      {allowances.isPending ? <Skeleton kind="cards" count={3} /> : null}
       {allowances.isSuccess && all.length === 0 ? (
         <Notice title="You are always asked">
           <p>When you answer an approval with “always”, it stands here and can be taken back.</p>

@@ -8,6 +8,7 @@ import { ago } from '../clock.ts';
 import { queries, runsChanged } from '../state/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { Segments } from '../ui/segments.tsx';
 import { OperatePage } from './operate-page.tsx';
 
@@ -59,7 +60,7 @@ export function Approvals() {
           }}
         />
       ) : null}
-      {waiting.isPending ? <p className="loading">Loading…</p> : null}
+      {waiting.isPending ? <Skeleton kind="cards" count={3} /> : null}
       {isKnown && count === 0 ? (
         <Notice title="Nothing waits for you">
           <p>When an agent needs a yes, it stands here and in its conversation.</p>

@@ -3,6 +3,7 @@ import { operate } from '../api/operate.ts';
 import type { Budget } from '../api/operate-types.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { money, percent } from '../ui/amounts.ts';
 import { OperatePage } from './operate-page.tsx';
 import { dayInWords } from './stacked-bars.tsx';
@@ -30,7 +31,7 @@ export function Budgets() {
           }}
         />
       ) : null}
-      {budgets.isPending ? <p className="loading">Loading…</p> : null}
+      {budgets.isPending ? <Skeleton kind="cards" count={3} /> : null}
       {budgets.isSuccess && all.length === 0 ? <NoBudgets /> : null}
       {blocked.size === 0 ? null : (
         <aside className="finding" data-tone="bad" role="status">

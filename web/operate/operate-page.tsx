@@ -7,20 +7,18 @@ import { SubNav } from './sub-nav.tsx';
 export function OperatePage({
   title,
   about,
-  isWide = false,
   pages,
   children,
 }: {
   readonly title: string;
   readonly about: string;
-  readonly isWide?: boolean;
   /** Pages that this one stands among. */
   readonly pages?: readonly { readonly href: string; readonly text: string }[];
   readonly children: ReactNode;
 }) {
   return (
     <section className="operate" aria-label={title}>
-      <div className={isWide ? 'operate-body wide' : 'operate-body'}>
+      <div className="operate-body">
         <header>
           <h1>{title}</h1>
           <p>{about}</p>

@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx';
 import { download } from '../ui/download.ts';
 import { Figures } from '../ui/figures.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
 import { Segments } from '../ui/segments.tsx';
 import { money, percent, tokens } from '../ui/amounts.ts';
 import { TokenBars, TokenCells, TokenHeads } from '../ui/token-bars.tsx';
@@ -57,7 +58,6 @@ export function Usage() {
       title="Usage"
       about={`Tokens and money of every model call; what is not known is not counted as free.${whose}`}
       pages={SPENDING}
-      isWide
     >
       <UsageFilters filters={filters} onChange={change} />
       {usage.isError ? (
@@ -68,7 +68,7 @@ export function Usage() {
           }}
         />
       ) : null}
-      {usage.isPending ? <p className="loading">Loading…</p> : null}
+      {usage.isPending ? <Skeleton kind="picture" count={1} /> : null}
       {usage.isSuccess && rows.length === 0 ? (
         <Notice title="Nothing was used">
           <p>No model was called in these days, or not by those that are asked for.</p>

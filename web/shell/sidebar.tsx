@@ -30,10 +30,13 @@ export function Sidebar({ onNavigate }: { readonly onNavigate: () => void }) {
   return (
     <nav className="sidebar" aria-label="Conversations" onClick={onNavigate}>
       <div className="sidebar-top">
-        <Link href="/" className="brand" aria-label="Treadle, new conversation">
-          <img src="/treadle.svg" alt="" width={26} height={26} />
-          Treadle
-        </Link>
+        <div className="sidebar-head">
+          <Link href="/" className="brand" aria-label="Treadle, new conversation">
+            <img src="/treadle.svg" alt="" width={24} height={24} />
+            Treadle
+          </Link>
+          <ThemeSwitch />
+        </div>
         <Link href="/" className="new-button" aria-current={path === '/' ? 'page' : undefined}>
           <MessageSquarePlus size={17} aria-hidden /> New conversation
         </Link>
@@ -97,7 +100,6 @@ export function Sidebar({ onNavigate }: { readonly onNavigate: () => void }) {
         <NavLink href="/agents" icon={<Bot size={16} />} text="Agents" />
         <NavLink href="/usage" also={['/budgets']} icon={<ChartColumn size={16} />} text="Usage" />
         <NavLink href="/keys" also={['/accounts', '/allowances']} icon={<KeyRound size={16} />} text="Access" />
-        <ThemeSwitch />
       </div>
     </nav>
   );
@@ -143,7 +145,6 @@ function ThemeSwitch() {
   return (
     <IconButton
       label={`Theme: ${theme}`}
-      className="theme-switch"
       onClick={(event) => {
         event.stopPropagation();
         setTheme(NEXT[theme]);
