@@ -4,7 +4,8 @@ import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { ModelRequest } from '../domain/model.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 import { catalogueText, messageText } from './message-text.ts';
-import { pastOf, type Target } from './transcript.ts';
+import type { Target } from './iteration-messages.ts';
+import { pastOf } from './transcript.ts';
 
 /** The sections of a prompt that are cached, in the order in which they are on the wire: tools come first there. */
 export const CACHED_SECTIONS = ['tools', 'instructions', 'gallery', 'past', 'turn'] as const;

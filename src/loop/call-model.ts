@@ -1,18 +1,16 @@
-import { TreadleError } from '../base/errors.ts';
-import { LazyAbort } from '../base/lazy-abort.ts';
 import { isPromise } from '../base/promise.ts';
 import { announce } from '../assembly/announce.ts';
 import { coldFinding, withCheckpoints, type CacheIntent } from '../assembly/cache.ts';
-import { allowedOf, render, shownTools } from '../assembly/render.ts';
-import { repair } from '../assembly/repair.ts';
-import { TOOL_USE } from '../domain/deferred.ts';
+import { render } from '../assembly/render.ts';
 import { nextIteration, type Turn } from '../domain/conversation.ts';
 import { streamedId } from '../domain/entry-id.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
-import type { ModelFailure, ModelRequest } from '../domain/model.ts';
+import type { ModelRequest } from '../domain/model.ts';
 import type { Questions } from '../kernel/verdict.ts';
 import { judgeResponse } from './judge-response.ts';
-import { listen, type Heard, type Piece } from './listen.ts';
+import { converse, type Exchange } from './exchange.ts';
+import type { Heard, Piece } from './listen.ts';
+import { mask, repaired, widening, withNotes } from './revised-request.ts';
 import type { Backoff, Command } from './command.ts';
 import { chooseTool, type Chosen } from './tool-choice.ts';
 import {
@@ -159,79 +157,6 @@ function isSilent(work: Work): boolean {
   return isGated || openTurn(work).agent.grammar === 'json';
 }
 
-export interface Exchange {
-  readonly iteration: number;
-  readonly onDelta: ((piece: Piece) => void) | undefined;
-  /** What ends it early. */
-  readonly watch: typeof onInterrupt;
-}
-
-/** One call, heard to its end. Whatever goes wrong is a failure in words, never an exception. */
-export async function converse(
-  work: Work,
-  request: ModelRequest,
-  { iteration, onDelta, watch }: Exchange,
-): Promise<Heard> {
-  const abort = new LazyAbort();
-  const turn = openTurn(work);
-  const { clock, models } = work.ports;
-  try {
-    const opened = models.open(request.model);
-    const model = isPromise(opened) ? await opened : opened;
-    const called = model.call(request, new CallContext(work.meta.id, abort));
-    const stream = isPromise(called) ? await called : called;
-    return await listen(stream, {
-      turnId: turn.id,
-      iteration,
-      clock,
-      idleMs: turn.agent.limits.modelIdleMs,
-      onDelta,
-      onInterrupt: (callback) =>
-        watch(work, () => {
-          callback();
-          abort.abort();
-        }),
-    });
-  } catch (error) {
-    return {
-      content: [],
-      thoughts: [],
-      stop: 'error',
-      raw: undefined,
-      usage: {},
-      served: undefined,
-      providerId: undefined,
-      opaque: undefined,
-      failure: failureOf(error),
-    };
-  } finally {
-    abort.abort();
-  }
-}
-
-/** What a model is told besides the request. */
-class CallContext {
-  readonly conversationId: string;
-  readonly #abort: LazyAbort;
-
-  constructor(conversationId: string, abort: LazyAbort) {
-    this.conversationId = conversationId;
-    this.#abort = abort;
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-}
-
-function failureOf(error: unknown): ModelFailure {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!TreadleError.is(error)) return { class: 'unknown', message };
-  if (error.code === 'model_no_key') return { class: 'auth', message };
-  if (error.code === 'model_unreachable') return { class: 'network', message };
-  return { class: error.code === 'model_unknown_provider' ? 'not_found' : 'bad_request', message };
-}
-
 function requestPayload(
   turn: Turn,
   final: ModelRequest,
@@ -279,44 +204,6 @@ function responseDrafts(
       ? heard.thoughts.map((thought) => inTurn(turn, 'thinking.step', thought, causedBy))
       : [];
   return [...thoughts, inTurn(turn, 'llm.response', payload, causedBy)];
-}
-
-/** A gate has touched the messages: what goes out must still be valid. */
-export function repaired(question: Question): Question {
-  return { ...question, request: { ...question.request, messages: repair(question.request.messages) } };
-}
-
-/** Notes of gates go where what changes goes: into announce, after everything that is cached. */
-export function withNotes({ request, notes }: Question): ModelRequest {
-  if (notes.length === 0) return request;
-  const block = `[NOTES]\n${notes.map((note) => `- ${note}`).join('\n')}`;
-  return { ...request, announce: request.announce === undefined ? block : `${request.announce}\n\n${block}` };
-}
-
-/** The tools that this request may call, where a gate took some away: the set that is shown is the set that may run. */
-function mask({ tools, allowed }: ModelRequest, { agent }: Turn): string[] | undefined {
-  if (agent.grammar === 'json') {
-    if (allowed === undefined) return undefined;
-  } else if (tools === shownTools(agent) && (allowed === undefined || allowed === allowedOf(agent))) {
-    return undefined;
-  }
-  const shown = agent.grammar === 'json' ? agent.tools : [...tools, ...found(tools, agent)];
-  return shown.map((tool) => tool.name).filter((name) => allowed?.includes(name) ?? true);
-}
-
-/** Deferred tools are called by way of one that is shown: where a gate took that away, they are gone too. */
-function found(tools: ModelRequest['tools'], agent: Turn['agent']): ModelRequest['tools'] {
-  if (agent.deferral !== 'own' || !tools.some(({ name }) => name === TOOL_USE)) return [];
-  return agent.tools.filter(({ deferred }) => deferred === true);
-}
-
-/** A gate may narrow a request and never widen it. */
-export function widening({ request }: Question, asked: ModelRequest): string | undefined {
-  const granted = new Set(asked.tools.map((tool) => tool.name));
-  const callable = asked.allowed === undefined ? granted : new Set(asked.allowed);
-  const added =
-    request.tools.find((tool) => !granted.has(tool.name))?.name ?? request.allowed?.find((name) => !callable.has(name));
-  return added === undefined ? undefined : `it adds the tool ${added}, which this turn does not have`;
 }
 
 function delayOf({ step, retryAfterMs }: Backoff, fraction: number): number {
