@@ -223,7 +223,19 @@ class ChatSession {
     });
   }
 
+  /** Each turn begins with the bundle as it is then. */
+  async #lookForEdits(): Promise<void> {
+    const { platform } = this.#options;
+    const came = await platform.reload();
+    if (came === 'new') this.#say('The bundle was edited: this turn begins with it as it is now.');
+    if (came === 'kept' && platform.refusedEdit !== undefined)
+      this.#say(
+        `An edit of the bundle does not count yet. ${platform.refusedEdit.why} Do: ${platform.refusedEdit.hint}.`,
+      );
+  }
+
   async #turn(text: string): Promise<void> {
+    await this.#lookForEdits();
     const { conversations } = this.#options.platform;
     this.#id ??= (await conversations.start({ agent: this.#options.agent })).id;
     const { turn } = await conversations.read(this.#id);

@@ -72,7 +72,8 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
       await notes?.close();
       await control?.close();
     };
-    return { ...platform, close };
+    // Its own properties are asked each time: an edit of the bundle changes them.
+    return Object.create(platform, { close: { value: close } }) as Platform; // a platform with another end
   } catch (error) {
     await control?.close();
     await log.close();

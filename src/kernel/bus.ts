@@ -106,6 +106,21 @@ export interface Bus {
   settled(): Promise<void>;
 }
 
+/**
+ * One bus for several editions of a bundle: what an owner registers counts in the views that name the owner, and what
+ * belongs to nobody counts everywhere.
+ *
+ * Used as it is, it is the view of the edition that counts now.
+ */
+export interface SharedBus extends Bus {
+  /** The bus for whoever registers in the name of this owner, such as a plugin with one configuration. */
+  ownedBy(owner: object): Bus;
+  /** The bus as it is where these owners count; of equal priority the first one goes first. Throws `plugin_failed`. */
+  view(owners: readonly object[]): Bus;
+  /** From now on these owners count wherever no view is named. */
+  use(owners: readonly object[]): void;
+}
+
 export interface BusOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -138,6 +153,19 @@ export const DEFAULT_PRIORITY = 50;
 const CANCEL_PRIORITY = 5;
 const CANCEL_EVENTS: ReadonlySet<string> = new Set(['cancel.active', 'cancel.resume']);
 
+/** What was registered, and for whom. */
+interface Owned<T> {
+  readonly value: T;
+  readonly owner: object | undefined;
+}
+
+/** What counts in one view, until something is registered or taken back. */
+interface Counting {
+  readonly version: number;
+  readonly gates: Map<QuestionType, readonly Gate<unknown>[]>;
+  readonly listeners: Map<string, readonly Listener[]>;
+}
+
 export function createBus({
   clock,
   logger,
@@ -145,89 +173,151 @@ export function createBus({
   gateTimeoutMs = 10_000,
   listenerTimeoutMs = 30_000,
   maxQueued = 1_000,
-}: BusOptions): Bus {
+}: BusOptions): SharedBus {
   /** Gates of a question were registered with its payload type; the map cannot say so. */
-  const gates = new Map<QuestionType, readonly Gate<unknown>[]>();
-  const answerers = new Map<string, unknown>();
-  const listeners: Listener[] = [];
-  const byType = new Map<string, readonly Listener[]>();
+  const gates = new Map<QuestionType, Owned<Gate<unknown>>[]>();
+  const answerers: { readonly request: RequestType; readonly source: string; readonly one: Owned<unknown> }[] = [];
+  const listeners: Owned<Listener>[] = [];
   const delivery = createDelivery({ clock, logger, timeoutMs: listenerTimeoutMs, maxQueued });
+  let current: readonly object[] = [];
+  let version = 0;
 
-  function heardBy(type: string): readonly Listener[] {
-    let found = byType.get(type);
-    if (found === undefined) {
-      found = inOrder(listeners.filter((one) => matches(one.pattern, type)));
-      byType.set(type, found);
-    }
-    return found;
+  function added<T>(list: T[], item: T): Unregister {
+    list.push(item);
+    version++;
+    return () => {
+      const index = list.indexOf(item);
+      if (index >= 0) list.splice(index, 1);
+      version++;
+    };
   }
 
-  return {
-    on(pattern, listener, { priority, source = 'listener', patient = false } = {}) {
-      check('a subscription to', pattern, EVENT_TYPES, source);
-      const added: Listener = {
-        pattern,
-        source,
-        patient,
-        priority: priority ?? (CANCEL_EVENTS.has(pattern) ? CANCEL_PRIORITY : DEFAULT_PRIORITY),
-        hear: listener as Listener['hear'], // the pattern decides which events arrive
-      };
-      listeners.push(added);
-      byType.clear();
-      return () => {
-        remove(listeners, added);
-        byType.clear();
-      };
-    },
-    before(question, judge, { priority = DEFAULT_PRIORITY, source = 'gate' } = {}) {
-      check('a gate of', question, Object.keys(QUESTION_ABOUT), source);
-      const added = { source, priority, judge } as unknown as Gate<unknown>; // see `gates`
-      gates.set(question, inOrder([...(gates.get(question) ?? []), added]));
-      return () => {
-        gates.set(
-          question,
-          (gates.get(question) ?? []).filter((one) => one !== added),
+  function ownedBy(owner: object | undefined): Pick<Bus, 'on' | 'before' | 'answer'> {
+    return {
+      on(pattern, listener, { priority, source = 'listener', patient = false } = {}) {
+        check('a subscription to', pattern, EVENT_TYPES, source);
+        const value: Listener = {
+          pattern,
+          source,
+          patient,
+          priority: priority ?? (CANCEL_EVENTS.has(pattern) ? CANCEL_PRIORITY : DEFAULT_PRIORITY),
+          hear: listener as Listener['hear'], // the pattern decides which events arrive
+        };
+        return added(listeners, { value, owner });
+      },
+      before(question, judge, { priority = DEFAULT_PRIORITY, source = 'gate' } = {}) {
+        check('a gate of', question, Object.keys(QUESTION_ABOUT), source);
+        let known = gates.get(question);
+        if (known === undefined) gates.set(question, (known = []));
+        return added(known, { value: { source, priority, judge } as unknown as Gate<unknown>, owner }); // see `gates`
+      },
+      answer(request, answerer, { source = 'plugin' } = {}) {
+        const isTaken = answerers.some(
+          ({ request: other, one }) =>
+            other === request &&
+            (one.owner === owner ||
+              // Two owners meet in a view, which looks at them then.
+              (owner === undefined ? current.some((those) => those === one.owner) : one.owner === undefined)),
         );
-      };
-    },
-    answer(request, answerer, { source = 'plugin' } = {}) {
-      if (answerers.has(request)) {
-        throw new TreadleError('plugin_failed', {
-          place: source,
-          found: `a second answerer of ${request}`,
-          wanted: 'exactly one',
-          hint: 'deactivate one of the two plugins',
-        });
+        if (isTaken) throw secondAnswerer(request, source);
+        return added(answerers, { request, source, one: { value: answerer, owner } });
+      },
+    };
+  }
+
+  function viewOf(owners: () => readonly object[]): Omit<Bus, 'on' | 'before' | 'answer'> {
+    let known: Counting | undefined;
+
+    function counting(): Counting {
+      if (known?.version !== version) known = { version, gates: new Map(), listeners: new Map() };
+      return known;
+    }
+
+    function counts<T extends { readonly priority: number }>(registered: readonly Owned<T>[]): readonly T[] {
+      const those = owners();
+      const places = new Map(those.map((owner, place) => [owner, place]));
+      return registered
+        .flatMap(({ value, owner }) => {
+          const place = owner === undefined ? those.length : places.get(owner);
+          return place === undefined ? [] : [{ value, place }];
+        })
+        .sort((left, right) => left.value.priority - right.value.priority || left.place - right.place) // stable
+        .map(({ value }) => value);
+    }
+
+    function heardBy(type: string): readonly Listener[] {
+      const { listeners: byType } = counting();
+      let found = byType.get(type);
+      if (found === undefined) {
+        found = counts(listeners.filter(({ value }) => matches(value.pattern, type)));
+        byType.set(type, found);
       }
-      answerers.set(request, answerer);
-      return () => {
-        if (answerers.get(request) === answerer) answerers.delete(request);
-      };
+      return found;
+    }
+
+    function judgesOf(question: QuestionType): readonly Gate<unknown>[] {
+      const { gates: byQuestion } = counting();
+      let found = byQuestion.get(question);
+      if (found === undefined) {
+        found = counts(gates.get(question) ?? []);
+        byQuestion.set(question, found);
+      }
+      return found;
+    }
+
+    return {
+      emit: record,
+      ask(question, payload, context, validate) {
+        const judges = judgesOf(question) as unknown as readonly Gate<typeof payload>[]; // see `gates`
+        return ask(judges, payload, { context, validate, clock, timeoutMs: gateTimeoutMs });
+      },
+      isGated: (question) => judgesOf(question).length > 0,
+      answerer<R extends RequestType>(request: R) {
+        const those = owners();
+        const found = answerers.find(
+          (other) => other.request === request && (other.one.owner === undefined || those.includes(other.one.owner)),
+        );
+        return found?.one.value as Answerer<R> | undefined; // registered under its own type
+      },
+      deliver: (event) => delivery.deliver(event, heardBy(event.type)),
+      isHeard: (type) => heardBy(type).length > 0,
+      isAwaited: (type) => heardBy(type).some((one) => !one.patient),
+      settled: () => delivery.settled(),
+    };
+  }
+
+  const now = viewOf(() => current);
+  const everybody = ownedBy(undefined);
+  return {
+    ...everybody,
+    ...now,
+    ownedBy: (owner) => ({ ...now, ...ownedBy(owner) }),
+    view(owners) {
+      const seen = new Set<string>();
+      for (const { request, source, one } of answerers) {
+        if (one.owner !== undefined && !owners.includes(one.owner)) continue;
+        if (seen.has(request)) throw secondAnswerer(request, source);
+        seen.add(request);
+      }
+      return { ...everybody, ...viewOf(() => owners) };
     },
-    emit: record,
-    ask(question, payload, context, validate) {
-      const judges = (gates.get(question) ?? []) as unknown as readonly Gate<typeof payload>[]; // see `gates`
-      return ask(judges, payload, { context, validate, clock, timeoutMs: gateTimeoutMs });
+    use(owners) {
+      current = owners;
+      version++;
     },
-    isGated: (question) => (gates.get(question)?.length ?? 0) > 0,
-    answerer: <R extends RequestType>(request: R) => answerers.get(request) as Answerer<R> | undefined, // registered under its own type
-    deliver: (event) => delivery.deliver(event, heardBy(event.type)),
-    isHeard: (type) => heardBy(type).length > 0,
-    isAwaited: (type) => heardBy(type).some((one) => !one.patient),
-    settled: () => delivery.settled(),
   };
+}
+
+function secondAnswerer(request: RequestType, source: string): TreadleError {
+  return new TreadleError('plugin_failed', {
+    place: source,
+    found: `a second answerer of ${request}`,
+    wanted: 'exactly one',
+    hint: 'deactivate one of the two plugins',
+  });
 }
 
 function matches(pattern: string, type: string): boolean {
   if (pattern === '*' || pattern === type) return true;
   return pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1));
-}
-
-function inOrder<T extends { readonly priority: number }>(registered: readonly T[]): readonly T[] {
-  return [...registered].sort((left, right) => left.priority - right.priority); // stable: equal priorities keep their order
-}
-
-function remove<T>(list: T[], item: T): void {
-  const index = list.indexOf(item);
-  if (index >= 0) list.splice(index, 1);
 }

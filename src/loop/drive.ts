@@ -2,7 +2,7 @@ import { assert } from '../base/assert.ts';
 import type { Clock, Instant } from '../base/clock.ts';
 import { isPromise } from '../base/promise.ts';
 import type { StopSignal } from '../base/stop.ts';
-import { emptyConversation, openRequests, openWaits, type Conversation } from '../domain/conversation.ts';
+import { emptyConversation, openActions, openRequests, openWaits, type Conversation } from '../domain/conversation.ts';
 import type { Draft } from '../domain/event.ts';
 import { apply } from '../domain/fold.ts';
 import { statusOf } from '../domain/run.ts';
@@ -32,7 +32,8 @@ export interface DriveOptions {
 
 /**
  * Drive a conversation until it rests: until the turn has ended and nobody waits for another, or only somebody else can
- * go on. Stops before that when it is told to let go, or when its budget is used up.
+ * go on. Stops before that when it is told to let go, when its budget is used up, or between two turns when its edition
+ * of the bundle is superseded.
  *
  * Read the log, decide the next command, ask the gates, act, append what happened, repeat. Needs the lease; rejects with
  * `log_fenced` when it is lost.
@@ -53,10 +54,16 @@ export async function drive(
     if (isPromise(caughtUp)) await caughtUp;
     await expire(work);
     await markResumed(work);
+    await endOrphan(work);
     const isSpent = budget === undefined ? () => false : meter(budget, ports.clock);
     for (;;) {
       const command = next(recorder.conversation); // pure: decides
       if (command.type === 'rest' || letsGo(work) || (command.type === 'call_model' && isSpent())) break;
+      if (command.type === 'start_turn' && ports.isSuperseded?.() === true) {
+        const committed = recorder.commit();
+        if (isPromise(committed)) await committed;
+        return recorder.conversation;
+      }
       const { head } = recorder.conversation;
       await perform(work, command); // the only code that acts; what it did is appended and folded in
       // A command that leaves no trace would be decided again for ever.
@@ -125,10 +132,25 @@ function isLate(deadline: Instant | undefined, now: Instant): boolean {
 }
 
 /** A turn that another slice began goes on in this one: said in the log, so that nobody takes it for one run. */
-async function markResumed({ recorder }: Work): Promise<void> {
+async function markResumed({ recorder, ports: { revision } }: Work): Promise<void> {
   const { turn, agentDigest } = recorder.conversation;
   if (turn === undefined || agentDigest === undefined || next(recorder.conversation).type === 'rest') return;
-  await recorder.record([draft('agent.turn.start', { digest: agentDigest, resumed: true }, { turnId: turn.id })]);
+  const another = revision === undefined || revision === turn.agent.revision ? {} : { revision };
+  const goesOn = { digest: agentDigest, resumed: true, ...another };
+  await recorder.record([draft('agent.turn.start', goesOn, { turnId: turn.id })]);
+}
+
+/** A turn that waited while its agent was taken out of the bundle: nothing of it may run any more, and it says so. */
+async function endOrphan(work: Work): Promise<void> {
+  const { recorder, ports, meta } = work;
+  const { turn } = recorder.conversation;
+  if (turn === undefined || turn.cancel !== 'none' || next(recorder.conversation).type === 'rest') return;
+  const problem = ports.problemOf?.(meta.agent);
+  if (problem === undefined) return;
+  const error = { code: problem.code, message: problem.message };
+  if (openActions(turn).length > 0 || openRequests(turn).length > 0)
+    await perform(work, { type: 'settle', why: 'ended' });
+  await perform(work, { type: 'end', status: 'error', stop: 'error', error });
 }
 
 async function rest(work: Work): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { TreadleError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import { assert } from '../base/assert.ts';
 import { isPromise } from '../base/promise.ts';
@@ -21,6 +22,12 @@ export interface LoopPorts {
   readonly agents: AgentSource;
   readonly logger: Logger;
   readonly blocks: AnnounceBlockSource;
+  /** Of the bundle that these ports belong to. Absent where there is but one. */
+  readonly revision?: string | undefined;
+  /** Another edition of the bundle counts for turns that begin now. Never, when absent. */
+  readonly isSuperseded?: (() => boolean) | undefined;
+  /** Why an agent cannot go on: the bundle does not have it any more. */
+  readonly problemOf?: ((agent: string) => TreadleError | undefined) | undefined;
   /** What users have allowed for always. Absent: nobody can. */
   readonly allowances?: Pick<AllowanceStore, 'allowancesOf'> | undefined;
 }

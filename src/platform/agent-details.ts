@@ -1,4 +1,4 @@
-import type { Clock, Instant } from '../base/clock.ts';
+import { isoTime, type Clock, type Instant } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import type { GrantedSkill, UnavailableTool } from '../domain/grant.ts';
@@ -10,6 +10,7 @@ import type { ServerHealth } from '../adapters/mcp/server.ts';
 import { Money } from '../adapters/prices/money.ts';
 import { createPriceList } from '../adapters/prices/price-list.ts';
 import type { OpenBundle } from './open-bundle.ts';
+import type { RefusedEdit } from './reload.ts';
 import { alwaysAsks, toolStances, type ToolStance } from './tool-stances.ts';
 
 /** All that an operator may want to know of an agent, as it is for turns that begin now. */
@@ -27,6 +28,13 @@ export interface AgentDetails {
   readonly servers: readonly ServerHealth[];
   readonly plugins: readonly Manifest[];
   readonly settings: readonly { readonly key: string; readonly value: Json; readonly from: string }[];
+  /** The last edit of the bundle's file, where it does not count. */
+  readonly refusedEdit?: {
+    readonly at: string;
+    readonly kind: RefusedEdit['kind'];
+    readonly why: string;
+    readonly hint: string;
+  };
   /** What was mapped, guessed or left out while the bundle was loaded, and what is odd about its servers. */
   readonly notices: readonly { readonly place: string; readonly text: string }[];
 }
@@ -66,7 +74,7 @@ export interface ToolDetails {
 
 /** Looks at an agent as it is now; a tool server is asked where that is due. */
 export async function agentDetails(bundle: OpenBundle, id: string, clock: Clock): Promise<AgentDetails> {
-  const { loaded, manifests, model: chosen } = bundle;
+  const { loaded, manifests, model: chosen, refusedEdit } = bundle;
   const agent = await loaded.agentNow(id);
   const { grant, role } = agent;
   const tables = roleTables(loaded.bundle, id, shippedRoles);
@@ -98,6 +106,7 @@ export async function agentDetails(bundle: OpenBundle, id: string, clock: Clock)
     servers: loaded.servers.health(),
     plugins: manifests,
     settings: loaded.explain(id),
+    ...(refusedEdit !== undefined && { refusedEdit: { ...refusedEdit, at: isoTime(refusedEdit.at) } }),
     notices: [...loaded.notices, ...loaded.serverNotices()],
   };
 }

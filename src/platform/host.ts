@@ -16,7 +16,7 @@ import type {
 } from '../kernel/ports.ts';
 import { createEmbeddedEngine } from '../adapters/engines/embedded.ts';
 import type { Environment } from './environment.ts';
-import type { Notice } from './load.ts';
+import type { LoadedBundle, Notice } from './load.ts';
 import type { Measures } from './measures.ts';
 import { openBundle, type OpenBundle } from './open-bundle.ts';
 import { createPassing } from './passing.ts';
@@ -123,10 +123,13 @@ export async function createHost(options: HostOptions): Promise<Host> {
   let served;
   try {
     for (const bundle of options.bundles) {
-      const one = await openBundle({ ...options, selections: store, accounts, allowances, toolMemory, notes, bundle });
-      opened.push(one);
+      const accepts = (next: LoadedBundle): void => {
+        const others = opened.map(({ loaded }) => loaded).filter(({ file }) => file !== next.file);
+        declaredAccounts([...others, next].map((one) => providersOf(one.bundle)));
+      };
+      const kept = { selections: store, accounts, allowances, toolMemory, notes };
+      opened.push(await openBundle({ ...options, ...kept, bundle, accepts }));
     }
-    declaredAccounts(opened.map((one) => providersOf(one.loaded.bundle)));
     served = servedBundles(opened);
   } catch (error) {
     for (const one of opened) await one.close(0);

@@ -1,30 +1,36 @@
 import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import { createBus } from '../kernel/bus.ts';
-import { install, type Installed, type InstallOptions, type Plugin } from '../kernel/plugin.ts';
+import { install, type InstallOptions, type Plugin } from '../kernel/plugin.ts';
 import type { Logger } from '../kernel/ports.ts';
+import type { Telemetry } from '../kernel/telemetry.ts';
 import type { ActivePlugin } from './active-plugins.ts';
+import { createPluginPool, partKey, type Part } from './plugin-pool.ts';
 
-export interface InstallPluginsOptions extends Omit<InstallOptions, 'priority'> {
+export interface PluginPartsOptions extends Omit<InstallOptions, 'priority' | 'bus' | 'telemetry'> {
   readonly known: readonly Plugin[];
   /** False: nobody is told of what happens here. */
   readonly observed?: boolean | undefined;
+  /** Where spans go, for the plugin of this id. */
+  readonly telemetryOf?: ((id: string) => Promise<Telemetry | undefined>) | undefined;
 }
 
-/** Sets the active plugins of a bundle up, in their order. Throws what a plugin throws that cannot be. */
-export async function installPlugins(
+/** The active plugins of a bundle, in their order, ready to be set up. */
+export function pluginParts(
   active: readonly ActivePlugin[],
-  { known, observed, ...ports }: InstallPluginsOptions,
-): Promise<readonly Installed[]> {
-  const installed: Installed[] = [];
-  for (const { id, config, priority } of active) {
-    if (observed === false && id.startsWith('observer.')) continue;
-    const plugin = known.find((one) => one.id === id);
-    if (plugin === undefined) throw new TreadleError('bundle_unknown_name', { place: 'plugins.active', found: id });
-    await plugin.prepare?.(plugin.config.parse(config ?? {}));
-    installed.push(install(plugin, config, { ...ports, priority }));
-  }
-  return installed;
+  { known, observed, telemetryOf, ...ports }: PluginPartsOptions,
+): readonly Part[] {
+  return active
+    .filter(({ id }) => observed !== false || !id.startsWith('observer.'))
+    .map(({ id, config, priority }) => ({
+      key: partKey(id, config, priority),
+      async start(bus) {
+        const plugin = known.find((one) => one.id === id);
+        if (plugin === undefined) throw new TreadleError('bundle_unknown_name', { place: 'plugins.active', found: id });
+        await plugin.prepare?.(plugin.config.parse(config ?? {}));
+        return install(plugin, config, { ...ports, bus, priority, telemetry: await telemetryOf?.(id) });
+      },
+    }));
 }
 
 /** Whether they could be set up together, without anything to come of it. Throws as above. */
@@ -33,8 +39,9 @@ export async function tryPlugins(active: readonly ActivePlugin[], known: readonl
     throw new Error('Treadle bug: a plugin states a fact before anything happens');
   };
   const bus = createBus({ clock: systemClock, logger: silent, record });
-  const installed = await installPlugins(active, { known, observed: false, bus, clock: systemClock, logger: silent });
-  for (const one of installed) one.uninstall();
+  const ports = { known, observed: false, clock: systemClock, logger: silent };
+  const running = await createPluginPool(bus).take(pluginParts(active, ports));
+  await running.release();
 }
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -76,6 +76,10 @@ export interface LoadedBundle {
   readonly file: string;
   /** Where the files that a bundle names are, such as a model's script. */
   readonly folder: string;
+  /** All that was read of it, the file itself too: whole paths. An edit of one is an edit of the bundle. */
+  readonly files: readonly string[];
+  /** Where its skills are. */
+  readonly skillFolders: readonly string[];
   readonly id: string;
   readonly bundle: Bundle;
   /** Digest of the content, of the files that it names too: an edit changes it, a comment in the YAML does not. */
@@ -212,6 +216,12 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     files: files.digests,
     ...(Object.keys(skillDigests).length === 0 ? {} : { skills: skillDigests }),
   });
+  const whole = (named: string): string => path.resolve(folder, named);
+  const read = [file, ...[...Object.keys(files.digests), ...Object.keys(services.digests)].map(whole)];
+  const skillFolders = agents.flatMap((agent) => {
+    const root = resolve(inventoryLevels(bundle, agent), 'skills')?.value.custom_root;
+    return root === undefined ? [] : [whole(root)];
+  });
   const byId = new Map(parts.map((part): [string, LoadedAgent] => [part.frame.id, { bundle: id, revision, ...part }]));
   const agentNamed = (name = defaultAgent): string => {
     if (byId.has(name)) return name;
@@ -244,6 +254,8 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
   return {
     file,
     folder,
+    files: [...new Set([...read.map((one) => path.resolve(one)), ...loaded.files, ...services.files])],
+    skillFolders: [...new Set(skillFolders)],
     id,
     bundle,
     revision,

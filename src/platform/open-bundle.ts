@@ -4,7 +4,7 @@ import { TreadleError } from '../base/errors.ts';
 import type { ModelRef } from '../domain/agent.ts';
 import { createBus, type Bus } from '../kernel/bus.ts';
 import type { NoteStore } from '../kernel/notes.ts';
-import type { AnnounceBlock, Manifest, Plugin } from '../kernel/plugin.ts';
+import type { Manifest, Plugin } from '../kernel/plugin.ts';
 import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
 import type { ToolMemory } from '../kernel/stores.ts';
 import type { Telemetry } from '../kernel/telemetry.ts';
@@ -13,16 +13,16 @@ import { otelObserver } from '../plugins/observers/otel.ts';
 import { activeByDefault } from '../plugins/shipped.ts';
 import { allPlugins } from './all-plugins.ts';
 import { chooseModel, modelsOfRole, withChosenModel, type ChosenModel } from './auto-model.ts';
-import { builtinGroups } from './builtins.ts';
+import { builtinGroups, groupBlocks } from './builtins.ts';
 import { processEnvironment, type Environment } from './environment.ts';
 import { editedBundle, type EditedBundle } from './edited-bundle.ts';
 import { loadBundle, type LoadedBundle, type LoadOptions } from './load.ts';
-import { ceilingsOf } from './metering/ceilings.ts';
-import { installPlugins } from './install-plugins.ts';
-import { installMetering } from './metering/install.ts';
+import { pluginParts } from './install-plugins.ts';
+import { meteringPart } from './metering/install.ts';
 import { createSpending } from './metering/spending.ts';
 import type { Measures } from './measures.ts';
-import { createReload, type Edition } from './reload.ts';
+import { createPluginPool, type Part } from './plugin-pool.ts';
+import { createReload, type Edition, type RefusedEdit } from './reload.ts';
 import { withNotes } from './with-notes.ts';
 import { createWorker, type Worker } from './worker.ts';
 
@@ -52,8 +52,10 @@ export interface OpenBundleOptions {
   readonly leaseMs?: number | undefined;
   /** False for a rehearsal: observers, who tell others what happens, are left out. */
   readonly observed?: boolean | undefined;
-  /** Looks at the file whenever something in its folder changes. */
+  /** Looks at the file whenever something of the bundle is saved. */
   readonly watch?: boolean | undefined;
+  /** Throws where a bundle cannot stand beside what else is served. */
+  readonly accepts?: ((bundle: LoadedBundle) => void) | undefined;
 }
 
 /** A bundle joined to the loop, the adapters and its plugins. The log is shared, and not its own. */
@@ -62,6 +64,10 @@ export interface OpenBundle {
   readonly loaded: LoadedBundle;
   /** Looks at the file again: an edit counts from the next turn on, a wrong one leaves what was. */
   reload(): Promise<'same' | 'new' | 'kept'>;
+  /** The same, where one of its files was saved since. */
+  reloadIfSaved(): Promise<'same' | 'new' | 'kept'>;
+  /** The last edit of the file, where it does not count. */
+  readonly refusedEdit: RefusedEdit | undefined;
   /** An edit that nobody has saved, to compare with what runs: nothing is driven with it. Throws `bundle_invalid`. */
   edited(text: string): Promise<EditedBundle>;
   /** All that the bundle may activate. */
@@ -71,6 +77,7 @@ export interface OpenBundle {
   /** The model that `auto` stands for, where the bundle leaves it open. */
   readonly model: ChosenModel | undefined;
   readonly bus: Bus;
+  /** As they are for turns that begin now. */
   readonly ports: LoopPorts;
   readonly worker: Worker;
   /** Lets running slices finish for `drainMs`, then takes the plugins down and leaves the servers that it asks. */
@@ -96,97 +103,89 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       logger,
       accounts: options.accounts,
     });
-  const bundle = await load();
-  const { models, chosen } = await chooseModel(bundle, { environment, clock, models: options.models });
-  const edition = (of: LoadedBundle, model: ChosenModel | undefined): Edition => {
-    const settled = withChosenModel(of, model);
-    const agents = settled.agentSource(options.selections, options.accounts, options.toolMemory);
-    const { notes } = options;
-    return {
-      bundle: settled,
-      agents: notes === undefined ? agents : withNotes(agents, { store: notes, bundle: settled.id, clock }),
-    };
+  const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
+  const pool = createPluginPool(bus);
+  const spending = measures.metering === undefined ? undefined : createSpending(measures.metering.meter, clock);
+  let registered: Promise<Telemetry> | undefined;
+  const telemetryOf = async (id: string): Promise<Telemetry | undefined> =>
+    measures.telemetry ?? (id === otelObserver.id ? (registered ??= registeredTelemetry()) : undefined);
+  const modelsOf = (agent: string, role: string): readonly ModelRef[] | undefined =>
+    modelsOfRole(reload.current.bundle.bundle, agent, role, reload.current.model);
+  const observed = { known: plugins, observed: options.observed, telemetryOf };
+  const partsOf = (of: LoadedBundle): readonly Part[] => [
+    ...pluginParts(of.plugins, { ...observed, clock, logger, spending, modelsOf, log }),
+    ...(measures.metering === undefined ? [] : [meteringPart(of, { ...measures.metering, clock, logger })]),
+  ];
+  const open = async (of: LoadedBundle): Promise<Edition> => {
+    options.accepts?.(of);
+    const { models, chosen } = await chooseModel(of, { environment, clock, models: options.models });
+    const bundle = withChosenModel(of, chosen);
+    const running = await pool.take(partsOf(of));
+    const source = bundle.agentSource(options.selections, options.accounts, options.toolMemory);
+    const { notes, allowances } = options;
+    const agents = notes === undefined ? source : withNotes(source, { store: notes, bundle: bundle.id, clock });
+    const blocks = [...running.blocks, ...groupBlocks()].sort(([left], [right]) => (left < right ? -1 : 1));
+    const ports = { log, bus: running.bus, clock, ids, models, logger, agents, allowances, blocks };
+    return { bundle, model: chosen, running, ports: { ...ports, problemOf: (agent) => problemOf(bundle, agent) } };
   };
+  const first = await load();
   const reload = createReload({
-    first: edition(bundle, chosen),
-    async load() {
-      const next = await load();
-      return edition(next, (await chooseModel(next, { environment, clock, models })).chosen);
-    },
+    first: await open(first).catch(async (error: unknown) => {
+      await first.close();
+      throw error;
+    }),
+    load,
+    open,
     clock,
     logger,
   });
   const unwatch = options.watch === true ? reload.watch() : undefined;
-  const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
-  const isObserved = bundle.plugins.some(({ id }) => id === otelObserver.id);
-  const telemetry = measures.telemetry ?? (isObserved ? await registeredTelemetry() : undefined);
-  const spending = measures.metering === undefined ? undefined : createSpending(measures.metering.meter, clock);
-  const modelsOf = (agent: string, role: string): readonly ModelRef[] | undefined =>
-    modelsOfRole(reload.current.bundle.bundle, agent, role, chosen);
-  const installed = await installPlugins(bundle.plugins, {
-    known: plugins,
-    observed: options.observed,
-    ...{ bus, clock, logger, telemetry, spending, modelsOf, log },
-  });
-  const metered =
-    measures.metering === undefined
-      ? undefined
-      : installMetering({
-          ...measures.metering,
-          ceilings: ceilingsOf(bundle.plugins),
-          bus,
-          bundle: bundle.bundle,
-          clock,
-          logger,
-        });
-  const endMeasures = [
-    ...(metered === undefined ? [] : [() => metered.end()]),
-    ...(measures.figures === undefined ? [] : [measures.figures.attach(bus)]),
-  ];
-  const ports: LoopPorts = {
-    log,
-    bus,
-    clock,
-    ids,
-    models,
-    logger,
-    agents: reload.agents,
-    allowances: options.allowances,
-    blocks: [...installed.flatMap((one) => [...one.blocks]), ...groupBlocks()].sort(([left], [right]) =>
-      left < right ? -1 : 1,
-    ),
-  };
+  const endFigures = measures.figures?.attach(bus);
   const endListening = bus.on('agent.turn.end', ({ conversationId }) => {
     for (const { onTurnEnd } of builtinGroups.values()) onTurnEnd?.(conversationId);
   });
-  const worker = createWorker(ports, { leaseMs: options.leaseMs });
+  const now = (): LoopPorts => ({ ...reload.current.ports, bus });
+  const worker = createWorker(now(), { leaseMs: options.leaseMs, portsFor: (id) => reload.portsFor(id) });
   return {
     get loaded() {
       return reload.current.bundle;
     },
     reload: () => reload.now(),
+    reloadIfSaved: () => reload.ifSaved(),
+    get refusedEdit() {
+      return reload.refused;
+    },
     edited: (text) => editedBundle({ text, running: reload.current.bundle, environment, load }),
     plugins,
-    manifests: [...installed.map((one) => one.manifest), ...(metered === undefined ? [] : [metered.manifest])],
-    model: chosen,
+    get manifests() {
+      return reload.current.running.manifests;
+    },
+    get model() {
+      return reload.current.model;
+    },
     bus,
-    ports,
+    get ports() {
+      return now();
+    },
     worker,
     async close(drainMs) {
       unwatch?.();
       await worker.stop(drainMs);
-      await Promise.all(installed.map((one) => one.settle()));
-      for (const one of installed) one.uninstall();
-      for (const end of endMeasures) end();
-      endListening();
       await reload.close();
+      endFigures?.();
+      endListening();
     },
   };
 }
 
-/** Those of every group: each is silent for an agent that has none of its tools. */
-function groupBlocks(): readonly (readonly [title: string, block: AnnounceBlock])[] {
-  return [...builtinGroups.values()].flatMap(({ announces }) => (announces === undefined ? [] : [announces]));
+function problemOf(bundle: LoadedBundle, agent: string): TreadleError | undefined {
+  try {
+    bundle.agentNamed(agent);
+    return undefined;
+  } catch (error) {
+    if (!TreadleError.is(error)) throw error;
+    return error;
+  }
 }
 
 /** Spans go to whatever SDK the program has registered. Loaded with the first bundle that sends some. */

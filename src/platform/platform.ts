@@ -10,6 +10,7 @@ import type { ChosenModel } from './auto-model.ts';
 import { createConversations, type Conversations } from './conversations.ts';
 import type { Environment } from './environment.ts';
 import type { LoadedBundle, Notice } from './load.ts';
+import type { RefusedEdit } from './reload.ts';
 
 export interface PlatformOptions {
   /** The bundle's file. */
@@ -39,7 +40,14 @@ export interface PlatformOptions {
 
 /** A bundle, running: everything a program needs, and nothing that is not in the log when it stops. */
 export interface Platform {
+  /** As it is for turns that begin now. */
   readonly bundle: LoadedBundle;
+  /**
+   * Looks at the bundle's files, where one was saved since: an edit counts from the next turn on. `kept`: it does not, and
+   * `refusedEdit` says why. Nothing is looked at otherwise.
+   */
+  reload(): Promise<'same' | 'new' | 'kept'>;
+  readonly refusedEdit: RefusedEdit | undefined;
   /** What was mapped, guessed or left out while loading, one sentence each. */
   readonly notices: readonly Notice[];
   /** What each active plugin registered. */
@@ -55,24 +63,41 @@ export interface Platform {
 /** One bundle and its log: the door for programs and the command line. Throws what loading a bundle throws. */
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
   const { openBundle } = await import('./open-bundle.ts'); // most of the house: loaded when a bundle is
-  let declared: Providers = {};
-  const accounts = await openAccounts(options, () => declared);
+  let declared = (): Providers => ({});
+  const accounts = await openAccounts(options, () => declared());
   const opened = await openBundle({ ...options, accounts });
-  declared = providersOf(opened.loaded.bundle);
-  const { loaded, ports, worker } = opened;
+  declared = () => providersOf(opened.loaded.bundle);
+  const { bus, worker } = opened;
   let closed = false;
   return {
-    bundle: loaded,
-    notices: loaded.notices,
-    manifests: opened.manifests,
-    model: opened.model,
-    bus: opened.bus,
+    get bundle() {
+      return opened.loaded;
+    },
+    reload: () => opened.reloadIfSaved(),
+    get refusedEdit() {
+      return opened.refusedEdit;
+    },
+    get notices() {
+      return opened.loaded.notices;
+    },
+    get manifests() {
+      return opened.manifests;
+    },
+    get model() {
+      return opened.model;
+    },
+    bus,
     conversations: createConversations({
-      ports,
+      ports: {
+        ...opened.ports,
+        get agents() {
+          return opened.ports.agents;
+        },
+      },
       worker,
       bundle: options.bundle,
       allowances: options.allowances,
-      agentNamed: (name) => loaded.agentNamed(name),
+      agentNamed: (name) => opened.loaded.agentNamed(name),
     }),
     async close({ drainMs = 10_000 } = {}) {
       if (closed) return;

@@ -1,131 +1,215 @@
-import { watch } from 'node:fs';
-import path from 'node:path';
-import type { Clock } from '../base/clock.ts';
-import { canonicalJson, toJson } from '../base/json.ts';
-import type { EffectiveAgent } from '../domain/agent.ts';
-import type { AgentSource, Assembled, Logger } from '../kernel/ports.ts';
-import { isPromise } from '../base/promise.ts';
+import type { Clock, Instant } from '../base/clock.ts';
+import { TreadleError } from '../base/errors.ts';
+import type { Conversation } from '../domain/conversation.ts';
+import type { Logger } from '../kernel/ports.ts';
+import { next } from '../loop/next.ts';
+import type { LoopPorts } from '../loop/work.ts';
+import type { ChosenModel } from './auto-model.ts';
 import type { LoadedBundle } from './load.ts';
+import type { Running } from './plugin-pool.ts';
+import { stampOf, watchBundle } from './watch-bundle.ts';
+import type { DrivenPorts } from './worker.ts';
 
-/** A bundle at one time: what is loaded, and the agents that turns begin with. */
+/** A bundle at one time, with all that its turns are driven with. */
 export interface Edition {
   readonly bundle: LoadedBundle;
-  readonly agents: AgentSource;
+  /** What `auto` stands for in it. */
+  readonly model: ChosenModel | undefined;
+  /** Its plugins, and the bus as it is for them. */
+  readonly running: Running;
+  readonly ports: LoopPorts;
+}
+
+/** An edit that does not count, and why. */
+export interface RefusedEdit {
+  readonly at: Instant;
+  /** `wrong`: the file has mistakes. `restart`: it asks for what a running process cannot take over. */
+  readonly kind: 'wrong' | 'restart';
+  readonly why: string;
+  readonly hint: string;
 }
 
 export interface ReloadOptions {
   readonly first: Edition;
-  /** Loads the file as it is now. Rejects when it is wrong. */
-  readonly load: () => Promise<Edition>;
+  /** Loads the file as it is now, and sets up what it needs. Rejects when it is wrong; nothing of it is left then. */
+  readonly load: () => Promise<LoadedBundle>;
+  readonly open: (bundle: LoadedBundle) => Promise<Edition>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** The newest edition of a bundle that is right. */
+/** The newest edition of a bundle that is right, and those before it that turns still work with. */
 export interface Reload {
   readonly current: Edition;
-  /** Every turn begins with the newest edition and ends with the one that it began with. */
-  readonly agents: AgentSource;
-  /** Looks at the file. `kept`: it is wrong, or asks for more than a new turn can give; a log line says why. */
+  /** The last edit, where it does not count. */
+  readonly refused: RefusedEdit | undefined;
+  /**
+   * A turn is driven under the edition that it began with for as long as it works. One that has waited for somebody goes on
+   * under the newest one, and so does every turn that another process began.
+   */
+  portsFor(conversationId: string): DrivenPorts;
+  /** Looks at the file. `kept`: it is wrong, or asks for more than a running process can give; `refused` says why. */
   now(): Promise<'same' | 'new' | 'kept'>;
-  /** Looks whenever something in the bundle's folder changes. The returned function ends it. */
+  /** The same for whoever asks before each turn: nothing is read where no file was saved since. Skills are not looked for. */
+  ifSaved(): Promise<'same' | 'new' | 'kept'>;
+  /** Looks whenever something of the bundle is saved. The returned function ends it. */
   watch(): () => void;
   close(): Promise<void>;
 }
 
-/** Editors write a file in several steps: milliseconds without another one. */
-const QUIET_MS = 150;
-/** Editions whose turns may still run. */
+/** Editions before the newest one that are kept for turns which begin to work again. What works keeps its own in any case. */
 const MOST_EDITIONS = 8;
 
-export function createReload({ first, load, clock, logger }: ReloadOptions): Reload {
-  let current = first;
+interface Held {
+  readonly edition: Edition;
+  readonly ports: LoopPorts;
+  /** Conversations that are being driven with it. */
+  driving: number;
+}
+
+export function createReload({ first, load, open, clock, logger }: ReloadOptions): Reload {
+  const held: Held[] = [];
+  /** Conversations whose turn is at work, between two slices of it. */
+  const atWork = new Map<string, Held>();
+  let current = hold(first);
+  let refused: RefusedEdit | undefined;
   let looking: Promise<unknown> = Promise.resolve();
-  const editions = [first];
-  const owners = new WeakMap<EffectiveAgent, AgentSource>();
-  const { file } = first.bundle;
+  let closing: Promise<unknown> = Promise.resolve();
+  let stamp = stampOf(first.bundle.files);
+  const { file, id } = first.bundle;
+
+  function hold(edition: Edition): Held {
+    const one: Held = {
+      edition,
+      ports: { ...edition.ports, revision: edition.bundle.revision, isSuperseded: () => current !== one },
+      driving: 0,
+    };
+    edition.running.use();
+    held.push(one);
+    return one;
+  }
+
+  async function closeEdition({ running, bundle }: Edition): Promise<void> {
+    await running.release();
+    await bundle.close();
+  }
+
+  /** Lets go of editions that nothing works with. */
+  function retire(): void {
+    const idle = held.filter((one) => one !== current && one.driving === 0);
+    const needed = new Set(atWork.values());
+    const over = new Set(idle.filter((one) => !needed.has(one)));
+    for (const one of idle.slice(0, Math.max(0, held.length - MOST_EDITIONS))) over.add(one);
+    for (const [conversation, one] of atWork) if (over.has(one)) atWork.delete(conversation);
+    for (const one of over) {
+      held.splice(held.indexOf(one), 1);
+      const ended = closeEdition(one.edition).catch((error: unknown) => {
+        logger.error('an old edition of a bundle could not be closed', { bundle: file, error });
+      });
+      closing = Promise.all([closing, ended]);
+    }
+  }
+
+  function refuse(kind: RefusedEdit['kind'], why: string, hint: string): 'kept' {
+    // Said once: whatever else is saved beside it does not make it news.
+    if (refused?.why !== why) {
+      const line = kind === 'wrong' ? 'an edited bundle is wrong' : 'an edited bundle needs a restart';
+      logger.error(`${line}; turns go on with the one before`, { bundle: file, why, hint });
+      refused = { at: clock.now(), kind, why, hint };
+    }
+    return 'kept';
+  }
 
   async function look(): Promise<'same' | 'new' | 'kept'> {
-    let next: Edition;
+    const before = stampOf(current.edition.bundle.files);
+    const came = await lookNow();
+    stamp = came === 'new' ? stampOf(current.edition.bundle.files) : before;
+    return came;
+  }
+
+  async function lookNow(): Promise<'same' | 'new' | 'kept'> {
+    let bundle: LoadedBundle;
     try {
-      next = await load();
+      bundle = await load();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      logger.error('an edited bundle is wrong; turns go on with the one before', { bundle: file, why });
-      return 'kept';
+      return refuse('wrong', messageOf(error), 'mend the file; it is looked at again when it is saved');
     }
-    if (next.bundle.revision === current.bundle.revision) {
-      await next.bundle.close();
+    if (bundle.revision === current.edition.bundle.revision) {
+      await bundle.close();
+      if (refused !== undefined) logger.info('an edit of a bundle was taken back', { bundle: file });
+      refused = undefined;
       return 'same';
     }
-    const why = needsRestart(current.bundle, next.bundle);
-    if (why !== undefined) {
-      await next.bundle.close();
-      logger.error('an edited bundle needs a restart; turns go on with the one before', { bundle: file, why });
-      return 'kept';
+    if (bundle.id !== id) {
+      await bundle.close();
+      const why = `its id is ${bundle.id} and was ${id}, by which its runs are known`;
+      return refuse(
+        'restart',
+        why,
+        `write id: ${id} again, or restart; runs of ${id} then wait for a bundle of that id`,
+      );
     }
-    const fields = { bundle: file, before: current.bundle.revision, after: next.bundle.revision };
+    let edition: Edition;
+    try {
+      edition = await open(bundle);
+    } catch (error) {
+      await bundle.close();
+      return refuse('wrong', messageOf(error), 'mend the file; it is looked at again when it is saved');
+    }
+    const fields = { bundle: file, before: current.edition.bundle.revision, after: bundle.revision };
     logger.info('an edited bundle counts from the next turn on', fields);
-    current = next;
-    editions.push(next);
-    const [oldest] = editions;
-    if (editions.length > MOST_EDITIONS && oldest !== undefined) {
-      editions.shift();
-      await oldest.bundle.close();
-    }
+    for (const { place, text } of bundle.notices) logger.warn(text, { bundle: file, place });
+    refused = undefined;
+    current = hold(edition);
+    retire();
     return 'new';
   }
 
   return {
     get current() {
-      return current;
+      return current.edition;
     },
-    agents: {
-      assemble(meta, conversation) {
-        const { agents } = current;
-        const own = (assembled: Assembled): Assembled => {
-          owners.set(assembled.agent, agents);
-          return assembled;
-        };
-        const assembled = agents.assemble(meta, conversation);
-        return isPromise(assembled) ? assembled.then(own) : own(assembled);
-      },
-      tools(agent) {
-        // A turn that another process began, or that was read back, says by its revision which edition it is of.
-        const edition = editions.find(({ bundle }) => bundle.revision === agent.revision) ?? current;
-        return (owners.get(agent) ?? edition.agents).tools(agent);
-      },
+    get refused() {
+      return refused;
+    },
+    portsFor(conversationId) {
+      const mine = atWork.get(conversationId) ?? current;
+      mine.driving++;
+      return {
+        ports: mine.ports,
+        left(conversation) {
+          mine.driving--;
+          if (conversation === undefined) atWork.set(conversationId, mine);
+          else if (isAtWork(conversation)) atWork.set(conversationId, mine);
+          else atWork.delete(conversationId);
+          retire();
+        },
+      };
     },
     now() {
       const mine = looking.then(look, look);
       looking = mine;
       return mine;
     },
+    ifSaved() {
+      return stampOf(current.edition.bundle.files) === stamp ? Promise.resolve('same') : this.now();
+    },
     watch() {
-      let cancel: () => void = () => undefined;
-      const soon = (): void => {
-        cancel();
-        cancel = clock.after(QUIET_MS, () => void this.now());
-      };
-      // The folder, because editors put a new file in the place of the old one.
-      const watcher = watch(path.dirname(path.resolve(file)), { persistent: false, recursive: true }, soon);
-      watcher.on('error', (error) => logger.warn('a bundle cannot be watched any more', { bundle: file, error }));
-      return () => {
-        cancel();
-        watcher.close();
-      };
+      const watched = (): Pick<LoadedBundle, 'file' | 'folder' | 'files' | 'skillFolders'> => current.edition.bundle;
+      return watchBundle({ watched, changed: () => this.now(), clock, logger });
     },
     async close() {
       await looking.catch(() => undefined);
-      await Promise.all(editions.map(({ bundle }) => bundle.close()));
+      await Promise.all([closing, ...held.map(({ edition }) => closeEdition(edition))]);
     },
   };
 }
 
-/** What a running process cannot take over: gates that change under a turn would judge half of it. */
-function needsRestart(before: LoadedBundle, after: LoadedBundle): string | undefined {
-  if (before.id !== after.id) return `its id is ${after.id} and was ${before.id}`;
-  if (before.agents.join() !== after.agents.join()) return `its agents are ${after.agents.join(', ')}`;
-  const plugins = ({ plugins: active }: LoadedBundle): string => canonicalJson(toJson(active));
-  return plugins(before) === plugins(after) ? undefined : 'its plugins are others';
+function isAtWork(conversation: Conversation): boolean {
+  return conversation.turn !== undefined && next(conversation).type !== 'rest';
+}
+
+function messageOf(error: unknown): string {
+  if (TreadleError.is(error)) return error.message;
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,12 @@
 import path from 'node:path';
 import { behaviourLevels, resolve } from '../assembly/resolve.ts';
+import { isoTime } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import type { ConversationMeta } from '../kernel/ports.ts';
+import type { LoadedBundle } from './load.ts';
 import type { OpenBundle } from './open-bundle.ts';
 import { didYouMean, oneOf } from './problems.ts';
+import type { RefusedEdit } from './reload.ts';
 
 /** An agent as it can be named from outside. */
 export interface HostedAgent {
@@ -15,6 +18,8 @@ export interface HostedAgent {
   readonly description?: string;
   /** First messages that people may be offered. */
   readonly starters?: readonly string[];
+  /** An edit of its bundle that does not count: it has mistakes, or asks for a restart. Its details say why. */
+  readonly refusedEdit?: { readonly at: string; readonly kind: RefusedEdit['kind'] };
   /** What `auto` stands for in this process, and why. Absent where the bundle names its models. */
   readonly model?: { readonly provider: string; readonly model: string; readonly why: 'key' | 'local' | 'scripted' };
 }
@@ -54,31 +59,39 @@ export function servedBundles(all: readonly OpenBundle[]): ServedBundles {
       });
     for (const key of [loaded.id, loaded.file, path.resolve(loaded.file)]) byKey.set(key, bundle);
   }
-  const named = namedAgents(all);
-  const byName = new Map(named.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one] as const)));
+  let known: { readonly editions: readonly LoadedBundle[]; readonly names: AgentNames } | undefined;
+  /** As the bundles are now: an edit may bring agents, and take some away. */
+  const names = (): AgentNames => {
+    const editions = all.map(({ loaded }) => loaded);
+    if (known?.editions.every((one, index) => one === editions[index]) !== true)
+      known = { editions, names: namesOf(all) };
+    return known.names;
+  };
   const of = ({ bundle }: Pick<ConversationMeta, 'bundle'>): OpenBundle | undefined =>
     byKey.get(bundle) ?? byKey.get(path.resolve(bundle));
-  const agents = named.map(presented);
   return {
     all,
-    agents,
+    get agents() {
+      return names().named.map(presented);
+    },
     keys: [...byKey.keys()],
     of,
     agentNamed(name) {
+      const { named, byName } = names();
       const found = name === undefined ? named.find((one) => one.isDefault) : byName.get(name);
       if (found !== undefined) return { bundle: found.bundle, agent: found.agent };
-      const known = agents.map((one) => one.name);
-      const hint = name === undefined ? undefined : didYouMean(name, known);
+      const all = named.map((one) => one.name);
+      const hint = name === undefined ? undefined : didYouMean(name, all);
       throw new TreadleError('agent_unknown', {
         place: 'agent',
         found: name === undefined ? 'no bundle at all' : JSON.stringify(name),
-        wanted: hint === undefined ? oneOf(known) : undefined,
+        wanted: hint === undefined ? oneOf(all) : undefined,
         hint,
       });
     },
     nameOf(run) {
       const bundle = of(run);
-      return named.find((one) => one.bundle === bundle && one.agent === run.agent)?.name ?? run.agent;
+      return names().named.find((one) => one.bundle === bundle && one.agent === run.agent)?.name ?? run.agent;
     },
   };
 }
@@ -92,7 +105,21 @@ interface NamedAgent {
   readonly isDefault: boolean;
 }
 
-function presented({ name, bundle: { loaded, model }, agent, isDefault }: NamedAgent): HostedAgent {
+interface AgentNames {
+  readonly named: readonly NamedAgent[];
+  readonly byName: ReadonlyMap<string, NamedAgent>;
+}
+
+function namesOf(all: readonly OpenBundle[]): AgentNames {
+  const named = namedAgents(all);
+  return {
+    named,
+    byName: new Map(named.flatMap((one) => [one.name, ...one.aliases].map((name) => [name, one] as const))),
+  };
+}
+
+function presented({ name, bundle, agent, isDefault }: NamedAgent): HostedAgent {
+  const { loaded, model, refusedEdit } = bundle;
   const levels = behaviourLevels(loaded.bundle, agent);
   const about = resolve(levels, 'about')?.value;
   const starters = resolve(levels, 'starters')?.value;
@@ -106,6 +133,7 @@ function presented({ name, bundle: { loaded, model }, agent, isDefault }: NamedA
     isDefault,
     ...(about !== undefined && { description: about }),
     ...(starters !== undefined && { starters }),
+    ...(refusedEdit !== undefined && { refusedEdit: { at: isoTime(refusedEdit.at), kind: refusedEdit.kind } }),
     ...(usesAuto &&
       model !== undefined && { model: { provider: model.ref.provider, model: model.ref.model, why: model.why } }),
   };

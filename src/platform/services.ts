@@ -21,6 +21,8 @@ export interface Services {
   readonly remote: ReadonlySet<string>;
   /** By the name in the bundle: the digest of each file. */
   readonly digests: Readonly<Record<string, string>>;
+  /** Files of modules, and what they import. */
+  readonly files: readonly string[];
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export async function loadServices(agents: readonly string[], options: ServicesO
   const loaded = new Map<string, LoadedService>();
   const connections = new Map<string, OpenApiConnection>();
   const digests: Record<string, string> = {};
+  const files: string[] = [];
   for (const [namespace, path] of namespacesOf(agents, declared)) {
     const service = Object.hasOwn(services, namespace) ? services[namespace] : undefined;
     if (service === undefined) {
@@ -49,7 +52,7 @@ export async function loadServices(agents: readonly string[], options: ServicesO
     const at = [...from, 'named_services', namespace];
     try {
       if (service.kind === 'module') {
-        loaded.set(namespace, await moduleService(namespace, service, [...at, 'module'], options, digests));
+        loaded.set(namespace, await moduleService(namespace, service, [...at, 'module'], options, digests, files));
         continue;
       }
       const { connectOpenApi } = await import('./openapi-services.ts'); // loaded with the first document
@@ -70,6 +73,7 @@ export async function loadServices(agents: readonly string[], options: ServicesO
     now: (namespace) => connections.get(namespace)?.now?.() ?? known(namespace),
     remote: new Set([...connections].flatMap(([namespace, { now }]) => (now === undefined ? [] : [namespace]))),
     digests,
+    files,
     async close() {
       await Promise.all([...connections.values()].map((one) => one.close()));
     },
@@ -112,11 +116,13 @@ async function moduleService(
   at: Path,
   { declared, folder }: ServicesOptions,
   digests: Record<string, string>,
+  files: string[],
 ): Promise<LoadedService> {
   const place = declared.place(at);
   const shown = declared.quoted(at, service.module);
-  const { module, digest } = await importModule(service.module, folder, place, shown);
+  const { module, digest, files: read } = await importModule(service.module, folder, place, shown);
   digests[service.module] = digest;
+  files.push(...read);
   const given = isObject(module) ? (module['service'] ?? module) : undefined;
   const operations = isObject(given) ? given['operations'] : undefined;
   if (!isObject(given) || !isObject(operations) || Object.keys(operations).length === 0) {

@@ -23,6 +23,8 @@ export interface LoadedGroups {
   readonly groups: ReadonlyMap<ToolsEntry, ToolGroup>;
   /** By the name in the bundle: the digest of each module file. */
   readonly digests: Readonly<Record<string, string>>;
+  /** Those files, and what they import. */
+  readonly files: readonly string[];
   /** Ends what the tools had opened. */
   close(): Promise<void>;
 }
@@ -30,6 +32,7 @@ export interface LoadedGroups {
 /** What loading has found so far. */
 interface Loading {
   readonly digests: Record<string, string>;
+  readonly files: string[];
   readonly reaches: Reach[];
 }
 
@@ -41,7 +44,7 @@ const BUILTIN = 'builtin/';
 /** Loads every tool group that any of the agents is granted, each module once. Modules are imported: their code runs. */
 export async function loadToolGroups(agents: readonly string[], options: GroupOptions): Promise<LoadedGroups> {
   const groups = new Map<ToolsEntry, ToolGroup>();
-  const loading: Loading = { digests: {}, reaches: [] };
+  const loading: Loading = { digests: {}, files: [], reaches: [] };
   for (const agent of agents) {
     const found = resolve(inventoryLevels(options.declared.bundle, agent), 'tools');
     for (const [index, entry] of (found?.value ?? []).entries()) {
@@ -54,6 +57,7 @@ export async function loadToolGroups(agents: readonly string[], options: GroupOp
   return {
     groups,
     digests: loading.digests,
+    files: loading.files,
     async close() {
       await Promise.all(loading.reaches.map((one) => one.close()));
     },
@@ -114,6 +118,7 @@ async function moduleGroup(
     if (!module.startsWith(BUILTIN)) {
       const loaded = await loadToolModule(module, folder, place, declared.quoted(at, module));
       loading.digests[module] = loaded.digest;
+      loading.files.push(...loaded.files);
       notConfigured(entry, path, options);
       const tools = handed(loaded.tools);
       return tools && { locked: false, tools };

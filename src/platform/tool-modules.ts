@@ -1,8 +1,6 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { shortDigest } from '../base/digest.ts';
-import { runnable } from '../adapters/modules/runnable.ts';
+import { importEdited, type ImportedModule } from '../adapters/modules/edited-modules.ts';
 import { TreadleError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { insideFolder, readText } from './bundle-files.ts';
@@ -10,12 +8,10 @@ import { compileTool, type CompiledTool } from './catalog.ts';
 
 export interface LoadedModule {
   readonly tools: readonly CompiledTool[];
-  /** Changes when the file does. Only the module's own file: what it imports is the author's to version. */
+  /** Changes when the file does, or one of the folder that it imports. */
   readonly digest: string;
+  readonly files: readonly string[];
 }
-
-/** A module is imported once a content: an edited file is imported again, under another URL. */
-const firstDigest = new Map<string, string>();
 
 /**
  * Load the tools of a module: a file in the folder of the bundle, or an npm package that can be found from there.
@@ -29,7 +25,7 @@ export async function loadToolModule(
   place: string,
   shown = JSON.stringify(named),
 ): Promise<LoadedModule> {
-  const { module, digest } = await importModule(named, folder, place, shown);
+  const { module, digest, files } = await importModule(named, folder, place, shown);
   const tools = exported(module, shown, place).map(([at, spec]) => compileTool(spec, `${place}: ${shown} ${at}`));
   if (tools.length === 0) {
     throw new TreadleError('tool_module', {
@@ -47,7 +43,7 @@ export async function loadToolModule(
       wanted: 'one',
     });
   }
-  return { tools, digest };
+  return { tools, digest, files };
 }
 
 /** What a module exports, which may be anything. Throws `bundle_unreadable` or `tool_module` with `place`. */
@@ -56,14 +52,11 @@ export async function importModule(
   folder: string,
   place: string,
   shown: string,
-): Promise<{ readonly module: unknown; readonly digest: string }> {
+): Promise<ImportedModule> {
   const file = locate(named, folder, place, shown);
-  const digest = shortDigest(readText(file, place));
-  const first = firstDigest.get(file) ?? digest;
-  firstDigest.set(file, first);
-  const url = `${pathToFileURL(runnable(file)).href}${first === digest ? '' : `?v=${digest}`}`;
+  readText(file, place);
   try {
-    return { module: await import(url), digest };
+    return await importEdited(file, folder);
   } catch (cause) {
     throw new TreadleError('tool_module', {
       place,

@@ -6,7 +6,7 @@ import { openWaits, type Conversation } from '../domain/conversation.ts';
 import { statusOf, wakeAt } from '../domain/run.ts';
 import { statusKind } from '../domain/status.ts';
 import type { ConversationMeta, Lease, ReleaseOptions, SliceControl, SliceEnd } from '../kernel/ports.ts';
-import { drive, read, type Budget } from '../loop/drive.ts';
+import { drive, read, type Budget, type DriveOptions as LoopOptions } from '../loop/drive.ts';
 import { next } from '../loop/next.ts';
 import type { LoopPorts } from '../loop/work.ts';
 
@@ -44,6 +44,19 @@ export interface Worker {
   stop(drainMs: number): Promise<void>;
 }
 
+/** Under which edition of its bundle a conversation is driven. */
+export interface DrivenPorts {
+  readonly ports: LoopPorts;
+  /** To be called with what came of it; `undefined` when that is not known. */
+  left(conversation: Conversation | undefined): void;
+}
+
+export interface WorkerOptions {
+  readonly leaseMs?: number | undefined;
+  /** Asked before each drive. Absent: there is but one edition. */
+  readonly portsFor?: ((conversationId: string) => DrivenPorts) | undefined;
+}
+
 /** How long a process that died keeps its conversations from the others. */
 export const LEASE_MS = 15_000;
 /** Between two looks at a lease that another process has. */
@@ -56,7 +69,7 @@ const SLICE: Budget = { calls: 50, ms: 600_000 };
 /** One process's worker: one writer a conversation, held by a lease that it renews while it drives. */
 export function createWorker(
   ports: LoopPorts,
-  { leaseMs = LEASE_MS }: { readonly leaseMs?: number | undefined } = {},
+  { leaseMs = LEASE_MS, portsFor = () => ({ ports, left: () => undefined }) }: WorkerOptions = {},
 ): Worker {
   const owner = ports.ids.next('worker');
   const underway = new Map<string, Promise<Conversation>>();
@@ -94,8 +107,7 @@ export function createWorker(
     const held = hold(taken, giveUp);
     let left: ReleaseOptions = { unfinished: true };
     try {
-      const conversation = await drive(ports, meta, taken, { signal: stop, cut, known: known.get(meta.id), budget });
-      remember(meta.id, conversation);
+      const conversation = await driveOn(meta, taken, { signal: stop, cut, budget });
       left = { unfinished: next(conversation).type !== 'rest', continueAt: wakeAt(conversation) };
       return conversation;
     } catch (error) {
@@ -106,6 +118,22 @@ export function createWorker(
       control?.signal.removeEventListener('abort', letGo);
       slices.delete(slice);
       await release(taken, left);
+    }
+  }
+
+  /** Drives, and goes on under the next edition of the bundle where one counts from a turn of these on. */
+  async function driveOn(meta: ConversationMeta, taken: Lease, options: LoopOptions): Promise<Conversation> {
+    for (;;) {
+      const under = portsFor(meta.id);
+      let conversation: Conversation | undefined;
+      try {
+        conversation = await drive(under.ports, meta, taken, { ...options, known: known.get(meta.id) });
+        remember(meta.id, conversation);
+      } finally {
+        under.left(conversation);
+      }
+      const isNext = next(conversation).type === 'start_turn' && under.ports.isSuperseded?.() === true;
+      if (!isNext || options.signal?.aborted === true) return conversation;
     }
   }
 

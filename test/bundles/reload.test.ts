@@ -1,86 +1,9 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { systemClock } from '../../src/base/clock.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
-import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
-import { createScriptedModel } from '../../src/adapters/models/scripted.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import type { ModelRequest } from '../../src/domain/model.ts';
-import { createHost, type HostOptions } from '../../src/platform/host.ts';
-import type { OpenBundle } from '../../src/platform/open-bundle.ts';
 import { ana } from '../runs/a-host.ts';
-import { inFolder } from '../support/bundles.ts';
-
-const yaml = (prompt: string, more = '') => `
-id: app
-config: { react: { main: { system_prompt: ${prompt} } } }
-surfaces: { as_consumer: { agents: { main: { tools: [{ name: slow, kind: module, module: ./slow.js }] } } } }
-models: { balanced: { provider: scripted, model: scripted } }
-${more}
-`;
-const tool = (says: string) => `
-export const wait = { name: 'wait', description: 'Waits.', effect: 'read', input: { type: 'object', properties: {} },
-  run: async () => { await globalThis.treadleReload?.(); return '${says}'; } };
-`;
-
-interface Setting {
-  readonly edit: (text: string, slow?: string) => void;
-  readonly bundle: OpenBundle;
-  /** Says something, waits for the answer, and gives what the model was shown first. */
-  readonly turn: (
-    text: string,
-    id?: string,
-  ) => Promise<{ readonly id: string; readonly requests: readonly ModelRequest[] }>;
-  readonly lines: string[];
-}
-
-async function setting(
-  script: Script,
-  run: (setting: Setting) => Promise<void>,
-  more: Partial<HostOptions> = {},
-): Promise<void> {
-  await inFolder(yaml('One.'), { 'slow.js': tool('first') }, async (file, folder) => {
-    const requests: ModelRequest[] = [];
-    const inner = createScriptedModel(script, { clock: systemClock });
-    const models = {
-      open: () => ({
-        call: (...given: Parameters<typeof inner.call>) => (requests.push(given[0]), inner.call(...given)),
-      }),
-    };
-    const lines: string[] = [];
-    const said = (message: string): void => void lines.push(message);
-    const logger: Logger = { debug: () => undefined, info: said, warn: said, error: said };
-    const log = createMemoryLog({ clock: systemClock });
-    const host = await createHost({ bundles: [file], log, secret: 's', environment: {}, models, logger, ...more });
-    await host.start();
-    const [bundle] = host.bundles;
-    assert.ok(bundle !== undefined);
-    try {
-      await run({
-        bundle,
-        lines,
-        edit(text, slow) {
-          writeFileSync(file, text);
-          if (slow !== undefined) writeFileSync(`${folder}/slow.js`, slow);
-        },
-        async turn(text, known) {
-          const before = requests.length;
-          const { run: begun } =
-            known === undefined
-              ? await host.runs.create(ana, { prompt: text })
-              : await host.runs.say(ana, known, { content: text });
-          const { id } = begun;
-          for await (const _ of await host.runs.follow(ana, id, { until: 'ended' }));
-          return { id, requests: requests.slice(before) };
-        },
-      });
-    } finally {
-      Reflect.deleteProperty(globalThis, 'treadleReload');
-      await host.close({ drainMs: 100 });
-    }
-  });
-}
+import { setting, tool, yaml } from './reloading.ts';
 
 test('an edit counts from the next turn on', async () => {
   await setting([{ text: 'Yes.' }], async ({ edit, bundle, turn, lines }) => {
@@ -95,14 +18,10 @@ test('an edit counts from the next turn on', async () => {
 
 test('a turn that runs when the bundle is edited ends as it began, with its own tools', async () => {
   const script: Script = ({ step }) => (step < 2 ? { actions: [{ name: 'wait' }] } : { text: 'Done.' });
-  await setting(script, async ({ edit, bundle, turn }) => {
-    let reloads = 0;
-    Object.assign(globalThis, {
-      async treadleReload() {
-        if (reloads++ > 0) return;
-        edit(yaml('Two.'), tool('second'));
-        assert.equal(await bundle.reload(), 'new');
-      },
+  await setting(script, async ({ edit, bundle, turn, meanwhile }) => {
+    meanwhile(async () => {
+      edit(yaml('Two.'), { 'slow.js': tool('second') });
+      assert.equal(await bundle.reload(), 'new');
     });
     const results = ({ messages }: ModelRequest) =>
       messages.flatMap((message) =>
@@ -133,9 +52,9 @@ const wrong: readonly (readonly [about: string, text: string, line: string])[] =
     'an edited bundle needs a restart; turns go on with the one before',
   ],
   [
-    'has other gates',
-    yaml('Two.', 'plugins: { gate.endless_loop: { max_iterations: 3 } }'),
-    'an edited bundle needs a restart; turns go on with the one before',
+    'sets a plugin up as it cannot be',
+    yaml('Two.', 'plugins: { gate.policy: { rules: [{ tool: "(" , match: "(", action: deny }] } }'),
+    'an edited bundle is wrong; turns go on with the one before',
   ],
 ];
 for (const [about, text, line] of wrong) {
@@ -156,16 +75,269 @@ test('an edit that changes nothing but a comment is none', async () => {
   });
 });
 
-test('a bundle that is watched is loaded when its file is saved', async () => {
+test('what is wrong with an edit is told with the agent, until it is mended', async () => {
+  await setting([{ text: 'Yes.' }], async ({ edit, bundle, host }) => {
+    edit(yaml('Two.').replace('./slow.js', './gone.js'));
+    await bundle.reload();
+    const said = [host.agents()[0]?.refusedEdit?.kind, bundle.refusedEdit?.why.includes('gone.js')];
+    edit(yaml('Two.'));
+    await bundle.reload();
+    assert.deepEqual([said, host.agents()[0]?.refusedEdit], [['wrong', true], undefined]);
+  });
+});
+
+test('an edit that needs a restart says what to do', async () => {
+  await setting([{ text: 'Yes.' }], async ({ edit, bundle }) => {
+    edit(yaml('Two.').replace('id: app', 'id: other'));
+    await bundle.reload();
+    const { kind, hint } = bundle.refusedEdit ?? assert.fail();
+    assert.deepEqual([kind, /write id: app again, or restart/.test(hint)], ['restart', true]);
+  });
+});
+
+const script: Script = ({ step, userText }) =>
+  userText === 'go' && step === 0 ? { actions: [{ name: 'wait' }] } : { text: 'Done.' };
+const noWait = 'plugins: { active: [gate.tool_filter], gate.tool_filter: { deny: [wait] } }';
+const outcomes = async (facts: Promise<readonly { outcome: string }[]>) => (await facts).map(({ outcome }) => outcome);
+
+test('a gate that an edit brings judges the next turn', async () => {
+  await setting(script, async ({ edit, bundle, turn, facts }) => {
+    const { id } = await turn('go');
+    edit(yaml('One.', noWait));
+    assert.equal(await bundle.reload(), 'new');
+    await turn('go', id);
+    assert.deepEqual(await outcomes(facts(id, 'tool.result')), ['ok', 'refused']);
+    assert.ok(bundle.manifests.some((one) => one.id === 'gate.tool_filter'));
+  });
+});
+
+test('a gate that an edit takes away judges no turn that begins then', async () => {
+  const text = yaml('One.', noWait);
   await setting(
-    [{ text: 'Yes.' }],
-    async ({ edit, bundle }) => {
-      edit(yaml('Two.'));
-      for (let tries = 0; bundle.loaded.agent('main').frame.systemPrompt !== 'Two.'; tries++) {
-        assert.ok(tries < 100, 'nothing was loaded');
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+    script,
+    async ({ edit, bundle, turn, facts }) => {
+      const { id } = await turn('go');
+      edit(yaml('One.'));
+      await bundle.reload();
+      await turn('go', id);
+      assert.deepEqual(await outcomes(facts(id, 'tool.result')), ['refused', 'ok']);
     },
-    { watch: true },
+    { text },
   );
+});
+
+test('a turn at work is judged to its end by the gates that it began with', async () => {
+  const twice: Script = ({ step }) => (step < 2 ? { actions: [{ name: 'wait' }] } : { text: 'Done.' });
+  await setting(twice, async ({ edit, bundle, turn, facts, meanwhile }) => {
+    meanwhile(async () => {
+      edit(yaml('Two.', noWait));
+      assert.equal(await bundle.reload(), 'new');
+    });
+    const { id } = await turn('go');
+    assert.deepEqual(await outcomes(facts(id, 'tool.result')), ['ok', 'ok']);
+  });
+});
+
+test('a turn that begins where another one ends begins under the edited bundle', async () => {
+  await setting(script, async ({ edit, bundle, turn, facts, log, meanwhile }) => {
+    meanwhile(async () => {
+      edit(yaml('Two.', noWait));
+      await bundle.reload();
+    });
+    const more = { type: 'io.input', payload: { text: 'go', mode: 'message', userId: 'ana' }, key: 'more' } as const;
+    bundle.bus.on('agent.turn.end', ({ conversationId }) => void log.post(conversationId, more));
+    const { id } = await turn('go');
+    assert.deepEqual(await outcomes(facts(id, 'tool.result')), ['ok', 'refused']);
+    assert.equal((await facts(id, 'agent.turn.start')).length, 2);
+  });
+});
+
+test('a plugin that no edit touches remembers what it knew', async () => {
+  const limited =
+    'plugins: { active: [gate.rate_limiter], gate.rate_limiter: { calls: 1, per_ms: 600000, mode: reject } }';
+  const text = yaml('One.', limited);
+  await setting(
+    [{ text: 'Done.' }],
+    async ({ edit, bundle, turn, facts }) => {
+      const { id } = await turn('hi');
+      edit(yaml('Two.', limited));
+      assert.equal(await bundle.reload(), 'new');
+      await turn('hi', id);
+      assert.equal((await facts(id, 'gate.verdict')).at(-1)?.gate, 'gate.rate_limiter');
+    },
+    { text },
+  );
+});
+
+const two = yaml('One.')
+  .replace('main: { tools:', 'main: {}, other: { tools:')
+  .replace('react: { main:', 'react: { other: { system_prompt: Other. }, main:');
+
+test('an agent that an edit brings can be talked to', async () => {
+  await setting([{ text: 'Done.' }], async ({ edit, bundle, host, turn }) => {
+    edit(two);
+    assert.equal(await bundle.reload(), 'new');
+    assert.deepEqual(
+      host.agents().map(({ name }) => name),
+      ['main', 'other'],
+    );
+    assert.equal((await turn('hi', undefined, 'other')).requests[0]?.instructions, 'Other.');
+  });
+});
+
+test('a run of an agent that an edit took away says so when it is spoken to', async () => {
+  await setting(
+    [{ text: 'Done.' }],
+    async ({ edit, bundle, host, turn, facts }) => {
+      const { id } = await turn('hi', undefined, 'other');
+      edit(yaml('One.'));
+      assert.equal(await bundle.reload(), 'new');
+      await turn('hi', id);
+      const end = (await facts(id, 'agent.turn.end')).at(-1);
+      assert.deepEqual([end?.status, end?.error?.code], ['error', 'bundle_unknown_name']);
+      await assert.rejects(host.runs.create(ana, { prompt: 'hi', agent: 'other' }), { code: 'agent_unknown' });
+    },
+    { text: two },
+  );
+});
+
+const asks = (text: string): string =>
+  text.replace('./slow.js }', './slow.js, tool_traits: { wait: { approval: ask } } }');
+/** A run of `agent` that waits for a yes. */
+const held = async (
+  { turn, facts }: Pick<Parameters<Parameters<typeof setting>[1]>[0], 'turn' | 'facts'>,
+  agent = 'main',
+) => {
+  const { id } = await turn('go', undefined, agent);
+  const [asked = assert.fail()] = await facts(id, 'hitl.requested');
+  const { request, argumentHash = '' } = asked;
+  return { id, answer: { request, decision: 'allow', digest: argumentHash } as const };
+};
+
+test('a run that waits goes on under the edited bundle, and its log says so', async () => {
+  await setting(
+    script,
+    async (all) => {
+      const { id, answer } = await held(all);
+      all.edit(asks(yaml('Two.')), { 'slow.js': tool('second') });
+      await all.bundle.reload();
+      await all.host.runs.answer(ana, id, [answer]);
+      await all.settled(id);
+      assert.equal((await all.facts(id, 'tool.result'))[0]?.value, 'second');
+      const resumed = (await all.facts(id, 'agent.turn.start')).find((one) => one.resumed === true);
+      assert.equal(resumed?.revision, all.bundle.loaded.revision);
+    },
+    { text: asks(yaml('One.')) },
+  );
+});
+
+test('a yes to a tool that an edit took away runs nothing', async () => {
+  await setting(
+    script,
+    async (all) => {
+      const { id, answer } = await held(all);
+      all.edit(yaml('Two.').replace('./slow.js', './other.js'), {
+        'other.js': tool('other').replaceAll(/wait(?= =|')/g, 'rest'),
+      });
+      assert.equal(await all.bundle.reload(), 'new');
+      await all.host.runs.answer(ana, id, [answer]);
+      await all.settled(id);
+      const [result] = await all.facts(id, 'tool.result');
+      assert.deepEqual([result?.outcome, result?.error?.code], ['failed', 'unavailable']);
+    },
+    { text: asks(yaml('One.')) },
+  );
+});
+
+test('a yes that a gate of the edited bundle forbids runs nothing', async () => {
+  await setting(
+    script,
+    async (all) => {
+      const { id, answer } = await held(all);
+      all.edit(asks(yaml('Two.', noWait)));
+      await all.bundle.reload();
+      await all.host.runs.answer(ana, id, [answer]);
+      await all.settled(id);
+      assert.deepEqual(await outcomes(all.facts(id, 'tool.result')), ['refused']);
+    },
+    { text: asks(yaml('One.')) },
+  );
+});
+
+test('a run that waits for an agent that an edit took away ends when it is answered, and says why', async () => {
+  await setting(
+    script,
+    async (all) => {
+      const { id, answer } = await held(all, 'other');
+      all.edit(yaml('One.'));
+      await all.bundle.reload();
+      await all.host.runs.answer(ana, id, [answer]);
+      await all.settled(id);
+      const end = (await all.facts(id, 'agent.turn.end')).at(-1);
+      assert.deepEqual([end?.status, end?.error?.code], ['error', 'bundle_unknown_name']);
+      assert.deepEqual(await outcomes(all.facts(id, 'tool.result')), ['cancelled']);
+    },
+    { text: asks(two) },
+  );
+});
+
+const scripted = (name: string): string => yaml('One.').replace('model: scripted }', `script: ./${name} }`);
+
+for (const [about, name, says] of [
+  ['an edited script', 'script.json', (text: string) => JSON.stringify({ replies: [{ text }], repeat: true })],
+  [
+    'an edited script that is a module',
+    'script.js',
+    (text: string) => `export const script = () => ({ text: '${text}' });`,
+  ],
+] as const) {
+  test(`${about} speaks from the next turn on`, async () => {
+    await setting(
+      [{ text: 'Unheard.' }],
+      async ({ edit, bundle, turn, facts }) => {
+        const { id } = await turn('hi');
+        edit(scripted(name), { [name]: says('Second.') });
+        assert.equal(await bundle.reload(), 'new');
+        await turn('hi', id);
+        assert.deepEqual(
+          (await facts(id, 'io.output')).map(({ text }) => text),
+          ['First.', 'Second.'],
+        );
+      },
+      { text: scripted(name), files: { [name]: says('First.') }, ownModels: true },
+    );
+  });
+}
+
+test('an edit of a file that a tool module imports is an edit of the bundle', async () => {
+  const importing = tool('x')
+    .replace(`return 'x'`, 'return word')
+    .replace('export', `import { word } from './word.js';\nexport`);
+  const word = (text: string) => `export { text as word } from './text.js'; globalThis.treadleText = '${text}';`;
+  const text = (said: string) => `export const text = '${said}';`;
+  await setting(
+    script,
+    async ({ edit, bundle, turn, facts }) => {
+      const { id } = await turn('go');
+      edit(yaml('One.'), { 'text.js': text('second') });
+      assert.equal(await bundle.reload(), 'new');
+      await turn('go', id);
+      assert.deepEqual(
+        (await facts(id, 'tool.result')).map(({ value }) => value),
+        ['first', 'second'],
+      );
+      assert.ok(bundle.loaded.files.some((file) => file.endsWith('text.js')));
+      Reflect.deleteProperty(globalThis, 'treadleText');
+    },
+    { files: { 'slow.js': importing, 'word.js': word('a'), 'text.js': text('first') } },
+  );
+});
+
+test('a module that could not be imported is imported once it can', async () => {
+  await setting(script, async ({ edit, bundle }) => {
+    edit(yaml('Two.'), { 'slow.js': `import './missing.js';\n${tool('second')}` });
+    assert.equal(await bundle.reload(), 'kept');
+    edit(yaml('Two.'), { 'missing.js': '' });
+    assert.equal(await bundle.reload(), 'new');
+  });
 });

@@ -1,7 +1,7 @@
 // The chat through a pipe, line by line; and in a terminal, where it is typed into.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
@@ -74,6 +74,28 @@ describe('treadle chat in a terminal', { concurrency: 2, skip: without }, () => 
     person.type('8k in 10k\r');
     await person.sees(/✓ calculate_exposure[\s\S]*Fixture exposure: 80\.00%[\s\S]*2 model calls/);
     person.type('\x04');
+    assert.equal(await person.code, 0);
+  });
+
+  it('takes an edit of the bundle with the next message, and says where one is wrong', async (t) => {
+    const cwd = workplace(t);
+    const file = path.join(cwd, 'app.yaml');
+    const bundle = 'id: app\nmodels: { balanced: { provider: scripted, model: scripted, script: ./says.json } }\n';
+    const says = (text: string) =>
+      writeFileSync(path.join(cwd, 'says.json'), JSON.stringify({ replies: [{ text }], repeat: true }));
+    writeFileSync(file, bundle);
+    says('First.');
+    const person = sit(chat(file), t, cwd);
+    await person.sees(PROMPT);
+    person.type('hi\r');
+    await person.sees(/First\.[\s\S]*› $/);
+    says('Second.');
+    person.type('hi\r');
+    await person.sees(/The bundle was edited[\s\S]*Second\.[\s\S]*› $/);
+    writeFileSync(file, `${bundle}models: twice\n`);
+    person.type('hi\r');
+    await person.sees(/An edit of the bundle does not count yet[\s\S]*Second\.[\s\S]*› $/);
+    person.type('/quit\r');
     assert.equal(await person.code, 0);
   });
 

@@ -78,6 +78,17 @@ function AgentTabs({ name, details }: { readonly name: string; readonly details:
       <p className="agent-revision">
         <code>{details.bundle}</code> revision <code>{details.revision.slice(0, 12)}</code>
       </p>
+      {details.refusedEdit === undefined ? null : (
+        <aside className="finding" data-tone="bad" role="status">
+          <strong>
+            {details.refusedEdit.kind === 'wrong'
+              ? 'The last edit does not count: it is wrong.'
+              : 'The last edit needs a restart.'}
+          </strong>{' '}
+          {details.refusedEdit.why} <em>To mend it: {details.refusedEdit.hint}.</em> Turns go on with the edition
+          before.
+        </aside>
+      )}
       {details.notices.filter(isOfBundle).map(({ place, text }) => (
         <aside key={`${place} ${text}`} className="finding" data-tone="wait">
           <strong>{place}</strong> {text}

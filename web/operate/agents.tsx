@@ -55,6 +55,11 @@ function AgentCard({ agent, details }: { readonly agent: Agent; readonly details
           <Link href={`/agents/${encodeURIComponent(name)}`}>{name}</Link>
         </h2>
         {isDefault ? <span className="chip">answers when nobody is named</span> : null}
+        {agent.refusedEdit === undefined ? null : (
+          <span className="chip" data-tone="bad">
+            {agent.refusedEdit.kind === 'wrong' ? 'the last edit is wrong' : 'the last edit needs a restart'}
+          </span>
+        )}
         {down.map((one) => (
           <span key={one.id} className="chip" data-tone="bad">
             {one.id} is down

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { TreadleError } from '../../base/errors.ts';
 import { isObject, parseJson } from '../../base/json.ts';
@@ -13,7 +12,7 @@ import {
   type ModelRequest,
   type ToolMessageResult,
 } from '../../domain/model.ts';
-import { runnable } from '../modules/runnable.ts';
+import { importEdited } from '../modules/edited-modules.ts';
 import { STOP_KINDS } from '../../domain/status.ts';
 import { usage } from '../../domain/usage.ts';
 
@@ -201,7 +200,8 @@ export async function loadScript(file: string): Promise<Script> {
   }
   let module: unknown;
   try {
-    module = await import(pathToFileURL(path.resolve(runnable(file))).href);
+    const whole = path.resolve(file);
+    module = (await importEdited(whole, path.dirname(whole))).module;
   } catch (cause) {
     throw new TreadleError('script_invalid', {
       place: file,

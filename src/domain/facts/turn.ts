@@ -24,6 +24,8 @@ export const turnFacts = {
       agent: effectiveAgent.optional(),
       digest: text,
       resumed: z.boolean().optional(),
+      /** Of a turn that goes on: the revision of the bundle that counts for it from here, where it began with another. */
+      revision: text.optional(),
     }),
     about: 'a turn begins, or goes on in another process',
   },

@@ -86,6 +86,17 @@ export const agentDetails = z
       }),
     ),
     settings: z.array(z.object({ key: z.string(), value: json, from: z.string() })),
+    refusedEdit: z
+      .object({
+        at: time,
+        kind: z.enum(['wrong', 'restart']).meta({
+          description: '`wrong`: it has mistakes. `restart`: it asks for what a running process cannot take over.',
+        }),
+        why: z.string(),
+        hint: z.string(),
+      })
+      .optional()
+      .meta({ description: 'The last edit of the file, where it does not count: the one before does.' }),
     notices: z.array(z.object({ place: z.string(), text: z.string() })),
   })
   .meta({ id: 'AgentDetails', description: 'An agent as it is for turns that begin now.' });

@@ -285,6 +285,10 @@ export const agentList = z
           .object({ provider: z.string(), model: z.string(), why: z.enum(['key', 'local', 'scripted']) })
           .optional()
           .meta({ description: 'What `auto` stands for here. Absent where the bundle names its models.' }),
+        refusedEdit: z
+          .object({ at: time, kind: z.enum(['wrong', 'restart']) })
+          .optional()
+          .meta({ description: 'An edit of its bundle that does not count. The details of the agent say why.' }),
       }),
     ),
   })

@@ -1,11 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { DeclaredPrices } from '../../domain/price.ts';
 import type { Bus } from '../../kernel/bus.ts';
-import { install, type Manifest } from '../../kernel/plugin.ts';
+import { install } from '../../kernel/plugin.ts';
 import type { Logger } from '../../kernel/ports.ts';
 import type { Ceiling } from '../../plugins/gates/token-budget.ts';
 import { budgetGate } from './budget-gate.ts';
+import type { LoadedBundle } from '../load.ts';
+import { partKey, type Part, type RunningPart } from '../plugin-pool.ts';
 import type { Budgets } from './budgets.ts';
+import { ceilingsOf } from './ceilings.ts';
 import { createLimitsReader } from './limits-reader.ts';
 import { pricesOf, type Meter } from './meter.ts';
 
@@ -28,33 +31,30 @@ export interface InstallMeteringOptions extends Metering {
   readonly logger: Logger;
 }
 
-export interface InstalledMetering {
-  /** Of the gate that holds agents to their budgets. */
-  readonly manifest: Manifest;
-  /** Counts no more, and holds nobody any more. */
-  end(): void;
-}
-
 /** Counts what the agents of a bundle spend, and holds them to their budgets. */
-export function installMetering({
-  meter,
-  budgets,
-  owner,
-  ceilings,
-  bus,
-  bundle,
-  clock,
-  logger,
-}: InstallMeteringOptions): InstalledMetering {
+export function installMetering(options: InstallMeteringOptions): RunningPart {
+  const { meter, budgets, owner, ceilings, bus, bundle, clock, logger } = options;
   const prices = pricesOf(bundle);
   const detach = meter.attach(bus, prices);
   const limits = createLimitsReader(meter.tree, meter.log);
   const gate = install(budgetGate({ meter, prices, limits, budgets, ceilings, owner }), {}, { bus, clock, logger });
   return {
     manifest: gate.manifest,
-    end() {
+    uninstall() {
       gate.uninstall();
       detach();
     },
+  };
+}
+
+/** The same for as long as an edition of the bundle has these prices and ceilings. */
+export function meteringPart(
+  { bundle, plugins }: Pick<LoadedBundle, 'bundle' | 'plugins'>,
+  options: Metering & Pick<InstallMeteringOptions, 'clock' | 'logger'>,
+): Part {
+  const ceilings = ceilingsOf(plugins);
+  return {
+    key: partKey('metering', bundle.prices, ceilings),
+    start: (bus) => installMetering({ ...options, ceilings, bus, bundle }),
   };
 }
