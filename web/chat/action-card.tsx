@@ -2,22 +2,26 @@ import { Collapsible } from '@base-ui/react/collapsible';
 import { Check, ChevronRight, CircleSlash, Clock3, HelpCircle, LoaderCircle, X } from 'lucide-react';
 import type { ActionData } from '../api/types.ts';
 import { duration } from '../clock.ts';
+import { useFold } from '../state/kept.ts';
 import { JsonView, jsonInWords } from '../ui/json-view.tsx';
 import { ResultPart } from './result-part.tsx';
 import { WhatRuns } from './what-runs.tsx';
 
 export interface ActionCardProps {
+  /** Its entry's. */
+  readonly id: string;
   readonly data: ActionData;
   /** The last that a running action said of itself. */
   readonly progress: string | undefined;
 }
 
 /** One action, folded: what it is, with what, how it came out. Open: everything about it. */
-export function ActionCard({ data, progress }: ActionCardProps) {
+export function ActionCard({ id, data, progress }: ActionCardProps) {
+  const fold = useFold(id);
   const { name, arguments: given, askedFor, revisedBy, observation, ms, verdicts, requests } = data;
   const answered = requests.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
   return (
-    <Collapsible.Root className="action" data-state-of-action={toneOf(data)}>
+    <Collapsible.Root className="action" {...fold} data-state-of-action={toneOf(data)}>
       <Collapsible.Trigger className="action-head">
         <ActionIcon data={data} />
         <span className="action-name">{name}</span>

@@ -4,6 +4,7 @@ import type { Json, OpenRequest, RunAnswer } from '../api/types.ts';
 import { ApiError } from '../api/http.ts';
 import { ago } from '../clock.ts';
 import { wordsOf } from '../state/asked-words.ts';
+import { useForget, useKept } from '../state/kept.ts';
 import { useMayApprove } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { AllowButton } from './allow-button.tsx';
@@ -22,8 +23,11 @@ export interface ApprovalCardProps {
 /** Exactly what will happen, and the person's word on it. Nothing is preselected: no answer is never consent. */
 export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
   const { id, digest, run, kind, name, question, arguments: given, inputSchema, preview, plan, decisions } = request;
+  // Asked about something else, it is another card.
+  const asked = `${run} ${id} ${digest}`;
+  const forget = useForget();
   const words = wordsOf(question, name);
-  const [mode, setMode] = useState<'look' | 'reject' | 'edit'>('look');
+  const [mode, setMode] = useKept<'look' | 'reject' | 'edit'>(`ask ${asked}`, 'look');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const mayApprove = useMayApprove();
@@ -31,15 +35,20 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
     setBusy(true);
     setProblem(undefined);
     onAnswer({ request: id, digest, run, ...rest })
-      .catch((error: unknown) => {
-        setProblem(problemInWords(error));
-      })
+      .then(
+        () => {
+          forget(asked);
+        },
+        (error: unknown) => {
+          setProblem(problemInWords(error));
+        },
+      )
       .finally(() => {
         setBusy(false);
       });
   };
   const back = (): void => {
-    setMode('look');
+    setMode(undefined);
   };
   return (
     <section className="approval" aria-labelledby={`ask-${id}`}>
@@ -62,6 +71,7 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
       {mode === 'edit' ? (
         <Suspense fallback={<p className="remark">Loading the form…</p>}>
           <ArgumentsEditor
+            name={asked}
             value={given ?? {}}
             schema={inputSchema}
             isBusy={isBusy}
@@ -75,6 +85,7 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
       {mode === 'reject' ? (
         <RefusalForm
           id={id}
+          name={asked}
           isBusy={isBusy}
           onCancel={back}
           onSubmit={(note) => {

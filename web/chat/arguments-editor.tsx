@@ -1,12 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Json } from '../api/types.ts';
-import { readJson } from '../json.ts';
+import { useKept } from '../state/kept.ts';
 import { problemsOf } from '../state/schema.ts';
 import { Button } from '../ui/button.tsx';
-import { Field, FormContext, shown } from './arguments-form.tsx';
+import { Field, FormContext, readOr, shown } from './arguments-form.tsx';
 import '../styles/arguments.css';
 
 export interface ArgumentsEditorProps {
+  /** Under which what was changed is kept. */
+  readonly name: string;
   readonly value: Json;
   /** JSON Schema that the tool declares. */
   readonly schema: Json;
@@ -16,10 +18,12 @@ export interface ArgumentsEditorProps {
 }
 
 /** The arguments, field by field as the tool's schema has them, or as JSON. What does not fit is said before it is sent. */
-export function ArgumentsEditor({ value, schema, isBusy, onSubmit, onCancel }: ArgumentsEditorProps) {
-  const [edited, setEdited] = useState(value);
-  const [broken, setBroken] = useState<ReadonlySet<string>>(new Set());
-  const [text, setText] = useState<string>();
+export function ArgumentsEditor({ name, value, schema, isBusy, onSubmit, onCancel }: ArgumentsEditorProps) {
+  const [edited, setEdited] = useKept<Json>(`arguments ${name}`, value);
+  const [text, setText] = useKept<string | undefined>(`arguments as JSON ${name}`, undefined);
+  const [broken, setBroken] = useState<ReadonlySet<string>>(
+    () => new Set(text !== undefined && readOr(text) === undefined ? [''] : []),
+  );
   const [isTried, setTried] = useState(false);
   const problems = useMemo(
     () => (isTried ? problemsOf(schema, edited) : new Map<string, string>()),
@@ -31,6 +35,7 @@ export function ArgumentsEditor({ value, schema, isBusy, onSubmit, onCancel }: A
       problems,
       onBroken: (place: string, isBroken: boolean) => {
         setBroken((known) => {
+          if (known.has(place) === isBroken) return known;
           const next = new Set(known);
           if (isBroken) next.add(place);
           else next.delete(place);
@@ -124,12 +129,7 @@ function JsonText({
         rows={Math.min(16, text.split('\n').length + 1)}
         value={text}
         onChange={(event) => {
-          const next = event.target.value;
-          try {
-            onText(next, { value: readJson(next) });
-          } catch {
-            onText(next, undefined);
-          }
+          onText(event.target.value, readOr(event.target.value));
         }}
       />
       {problem === undefined ? null : <small className="field-problem">{problem}</small>}

@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react';
-import { createContext, lazy, Suspense, use, useId, useState } from 'react';
+import { createContext, lazy, Suspense, use, useEffect, useId, useRef, useState } from 'react';
 import type { Json } from '../api/types.ts';
 import { readJson } from '../json.ts';
 import { blankOf, shapeOf, type Shape } from '../state/schema.ts';
@@ -120,6 +120,9 @@ function ListField({
   const values: readonly Json[] = Array.isArray(value) ? value : [];
   const old: readonly Json[] = Array.isArray(before) ? before : [];
   const problem = problems.get(place);
+  /** A name for each row, so that a row keeps what is typed in it when one above is left out. */
+  const [rows, setRows] = useState<readonly number[]>(() => values.map((_, index) => index));
+  const newest = useRef(values.length);
   return (
     <fieldset className="form-group">
       <legend>
@@ -128,7 +131,7 @@ function ListField({
       {about === undefined ? null : <small className="form-about">{about}</small>}
       {values.map((item, index) => (
         <Field
-          key={index}
+          key={rows[index] ?? `new ${index}`}
           place={`${place}.${index}`}
           name={String(index + 1)}
           schema={items}
@@ -139,6 +142,7 @@ function ListField({
             onChange(values.with(index, next));
           }}
           onDrop={() => {
+            setRows(rows.toSpliced(index, 1));
             onChange(values.toSpliced(index, 1));
           }}
         />
@@ -147,6 +151,7 @@ function ListField({
         <Button
           look="quiet"
           onClick={() => {
+            setRows([...rows, newest.current++]);
             onChange([...values, blankOf(shapeOf(items, root, undefined))]);
           }}
         >
@@ -235,7 +240,9 @@ interface InputProps extends FieldProps {
 }
 
 function Input(props: InputProps) {
-  const { id, describedBy, isBad, value, onChange, shape } = props;
+  const { id, describedBy, isBad, value, before, onChange, shape } = props;
+  // It is the same field for as long as one writes in it, however long the text becomes.
+  const [isLong] = useState(() => [value, before].some(isLongText));
   const common = { id, 'aria-describedby': describedBy, 'aria-invalid': isBad };
   switch (shape.kind) {
     case 'flag':
@@ -274,7 +281,7 @@ function Input(props: InputProps) {
     }
     case 'text': {
       const text = typeof value === 'string' ? value : shown(value ?? '');
-      return text.includes('\n') || text.length > 60 ? (
+      return isLong || text.includes('\n') ? (
         <textarea
           {...common}
           className="field"
@@ -306,14 +313,23 @@ function Input(props: InputProps) {
 function WrittenField({ id, describedBy, isBad, place, value, onChange, shape }: InputProps) {
   const { onBroken } = use(FormContext);
   const [text, setText] = useState(() => shown(value ?? (shape.kind === 'number' ? '' : null)));
-  const [problem, setProblem] = useState<string>();
+  const kind = shape.kind === 'number' ? 'number' : 'json';
+  const isBroken = readAs(kind, text) === undefined;
+  // What was left empty from the beginning is missing, which is said when it is sent.
+  const [isTouched, setTouched] = useState(false);
+  const problem = isBroken && isTouched ? `This is not ${kind === 'number' ? 'a number' : 'JSON'}.` : undefined;
+  const isInTheWay = problem !== undefined;
+  useEffect(() => {
+    onBroken(place, isInTheWay);
+    return () => {
+      onBroken(place, false);
+    };
+  }, [place, isInTheWay, onBroken]);
   const take = (next: string): void => {
     setText(next);
-    const read = readOr(next);
-    const isFine = read !== undefined && (shape.kind === 'json' || typeof read.value === 'number');
-    setProblem(isFine ? undefined : `This is not ${shape.kind === 'number' ? 'a number' : 'JSON'}.`);
-    onBroken(place, !isFine);
-    if (isFine) onChange(read.value);
+    setTouched(true);
+    const read = readAs(kind, next);
+    if (read !== undefined) onChange(read.value);
   };
   const common = {
     id,
@@ -346,7 +362,16 @@ function Drop({ name, onDrop }: { readonly name: string; readonly onDrop: (() =>
   );
 }
 
-function readOr(text: string): { readonly value: Json } | undefined {
+function isLongText(value: Json): boolean {
+  return typeof value === 'string' && (value.includes('\n') || value.length > 60);
+}
+
+function readAs(kind: 'number' | 'json', text: string): { readonly value: Json } | undefined {
+  const read = readOr(text);
+  return kind === 'number' && typeof read?.value !== 'number' ? undefined : read;
+}
+
+export function readOr(text: string): { readonly value: Json } | undefined {
   try {
     return { value: readJson(text) };
   } catch {

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Link as PageLink, useLocation } from 'wouter';
 import { api } from '../api/calls.ts';
 import type { RunAnswer, WireEntry } from '../api/types.ts';
+import { KeptOf } from '../state/kept.ts';
 import { runsChanged, useSnapshot } from '../state/queries.ts';
 import { useChoices } from '../state/use-choices.ts';
 import { useRun } from '../state/use-run.ts';
@@ -36,7 +37,11 @@ export function ChatPage({ id }: { readonly id: string }) {
       </Notice>
     );
   if (link.state === 'refused') return <Failure error={link.error} />;
-  return <Conversation id={id} view={view} />;
+  return (
+    <KeptOf value={id}>
+      <Conversation id={id} view={view} />
+    </KeptOf>
+  );
 }
 
 function Conversation({ id, view: { run, link } }: { readonly id: string; readonly view: RunView }) {
@@ -80,24 +85,20 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
   };
   const labels = snapshot.data?.metadata;
   const actions = useMemo(() => {
-    const fork = (at: Parameters<typeof api.fork>[1]): void => {
-      attempt(
-        api.fork(id, at).then((forked) => {
-          go(`/r/${forked.id}`);
-        }),
-      );
+    const fork = async (at: Parameters<typeof api.fork>[1]): Promise<void> => {
+      const forked = await api.fork(id, at);
+      runsChanged();
+      go(`/r/${forked.id}`);
     };
     const version = ({ position }: WireEntry) => versionLabels({ id, metadata: labels ?? {} }, position);
     return {
       onFork: (entry: string) => {
-        fork({ at: entry });
+        attempt(fork({ at: entry }));
       },
       onRetry: (entry: WireEntry) => {
-        fork({ at: entry.id, metadata: version(entry) });
+        attempt(fork({ at: entry.id, metadata: version(entry) }));
       },
-      onEdit: (entry: WireEntry, text: string) => {
-        fork({ at: entry.id, content: text, metadata: version(entry) });
-      },
+      onEdit: (entry: WireEntry, text: string) => fork({ at: entry.id, content: text, metadata: version(entry) }),
       onResume: () => {
         attempt(api.resume(id));
       },
@@ -129,7 +130,11 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
         id={id}
         isWorking={isWorking}
         placeholder={
-          isAsked ? 'Say something instead: what waits is set aside' : isQuestioned ? 'Your answer' : 'Say something'
+          isAsked
+            ? 'Say something instead: what waits is set aside'
+            : isQuestioned
+              ? 'What you say here is the answer, too'
+              : 'Say something'
         }
         onSend={send}
         onStop={() => {

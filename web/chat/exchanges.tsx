@@ -1,9 +1,10 @@
 import { ArrowDown } from 'lucide-react';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
 import { turnsOf } from '../state/entries.ts';
 import type { Draft, LiveRun } from '../state/live-run.ts';
 import { IconButton } from '../ui/button.tsx';
+import { useStayAtEnd } from './stay-at-end.ts';
 import { TurnView, type TurnActions, type TurnViewProps } from './turn-view.tsx';
 
 export interface ExchangesProps extends TurnActions {
@@ -15,39 +16,13 @@ export interface ExchangesProps extends TurnActions {
 
 const NO_DRAFTS: readonly Draft[] = [];
 const NO_PROGRESS: Readonly<Record<string, string>> = {};
-/** Pixels from the end that still count as being there. */
-const NEAR = 80;
-
 /** The conversation. Only what is in sight is drawn; it stays at the end while one reads there, and nowhere else. */
 export function Exchanges({ run, versions, children, onFork, onRetry, onEdit, onResume }: ExchangesProps) {
   const turns = useMemo(() => turnsOf(run.entries), [run.entries]);
-  const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
-  const [isAtEnd, setAtEnd] = useState(true);
-  const atEnd = useRef(true);
-  /** The person has moved the page since it was at its end: growth alone is no reason to stay behind. */
-  const isByHand = useRef(false);
-  const byHand = (): void => {
-    isByHand.current = true;
-  };
-  const toEnd = (): void => {
-    const element = scroller.current;
-    if (element !== null) element.scrollTop = element.scrollHeight;
-  };
-  useLayoutEffect(() => {
-    if (atEnd.current) toEnd();
-  });
-  useEffect(() => {
-    const element = scroller.current;
-    if (element === null) return;
-    const watch = new ResizeObserver(() => {
-      if (atEnd.current) toEnd();
-    });
-    for (const child of element.children) watch.observe(child);
-    return () => {
-      watch.disconnect();
-    };
-  }, []);
+  const { scroller, isAtEnd, toEnd, onScroll, byHand, onClickCapture } = useStayAtEnd(run);
+  /** Where somebody writes: it stays on the page, also out of sight, so that the keys still go there. */
+  const [focused, setFocused] = useState<readonly number[]>([]);
   return (
     <div className="thread-frame">
       <div
@@ -57,24 +32,32 @@ export function Exchanges({ run, versions, children, onFork, onRetry, onEdit, on
         role="log"
         aria-label="Conversation"
         aria-live="off"
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          const isNear = scrollHeight - scrollTop - clientHeight < NEAR;
-          if (isNear) isByHand.current = false;
-          atEnd.current = isNear || !isByHand.current;
-          setAtEnd(atEnd.current);
-        }}
+        onScroll={onScroll}
         onWheel={byHand}
         onTouchMove={byHand}
         onPointerDown={byHand}
         onKeyDown={byHand}
+        onClickCapture={onClickCapture}
       >
-        <div className="thread-column">
-          <Virtualizer ref={list} scrollRef={scroller}>
+        <div
+          className="thread-column"
+          onFocus={({ target }) => {
+            const turn = target.closest('.turn');
+            const at = turns.findIndex((one) => one.id === turn?.getAttribute('data-id'));
+            setFocused(at === -1 ? [] : [at]);
+          }}
+          onBlur={({ relatedTarget }) => {
+            // It comes back to where it was, when the window does.
+            if (relatedTarget === null && !document.hasFocus()) return;
+            setFocused([]);
+          }}
+        >
+          <Virtualizer ref={list} scrollRef={scroller} keepMounted={focused}>
             {turns.map((turn, index) => {
               const isLast = index === turns.length - 1;
               return (
                 <TurnView
-                  key={turn.number ?? `new-${turn.said[0]?.id ?? ''}`}
+                  key={turn.id}
                   turn={turn}
                   isLast={isLast}
                   drafts={isLast ? run.drafts : NO_DRAFTS}

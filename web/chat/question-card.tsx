@@ -1,6 +1,7 @@
 import { MessageCircleQuestion } from 'lucide-react';
 import { useState } from 'react';
 import type { OpenRequest, RunAnswer } from '../api/types.ts';
+import { useKept } from '../state/kept.ts';
 import { Button } from '../ui/button.tsx';
 
 /** A question of the agent: choices where it offers some, and always one's own words. */
@@ -12,16 +13,21 @@ export function QuestionCard({
   readonly onAnswer: (answer: RunAnswer) => Promise<void>;
 }) {
   const { id, digest, run, question, choices = [] } = request;
-  const [text, setText] = useState('');
+  const [text, setText] = useKept(`reply ${run} ${id}`, '');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const reply = (words: string): void => {
     setBusy(true);
     setProblem(undefined);
     onAnswer({ request: id, digest, run, decision: 'reply', text: words })
-      .catch((error: unknown) => {
-        setProblem(error instanceof Error ? error.message : 'The answer was not taken.');
-      })
+      .then(
+        () => {
+          setText(undefined);
+        },
+        (error: unknown) => {
+          setProblem(error instanceof Error ? error.message : 'The answer was not taken.');
+        },
+      )
       .finally(() => {
         setBusy(false);
       });
@@ -55,7 +61,8 @@ export function QuestionCard({
         }}
       >
         <input
-          aria-label="Your answer"
+          aria-label={`Your answer to “${question}”`}
+          dir="auto"
           placeholder={choices.length === 0 ? 'Your answer' : 'Or in your own words'}
           value={text}
           onChange={(event) => {

@@ -1,19 +1,22 @@
-import { useState } from 'react';
+import { useKept } from '../state/kept.ts';
 import { Button } from '../ui/button.tsx';
 
 /** Why not: the agent reads it, and does better next time. */
 export function RefusalForm({
   id,
+  name,
   isBusy,
   onSubmit,
   onCancel,
 }: {
   readonly id: string;
+  /** Under which the words are kept. */
+  readonly name: string;
   readonly isBusy: boolean;
   readonly onSubmit: (note: string) => void;
   readonly onCancel: () => void;
 }) {
-  const [note, setNote] = useState('');
+  const [note, setNote] = useKept(`refusal ${name}`, '');
   return (
     <form
       className="approval-reject"

@@ -18,7 +18,7 @@ export interface TurnActions {
   readonly onFork: (entry: string) => void;
   /** The same message again, as another version of it. */
   readonly onRetry: (entry: WireEntry) => void;
-  readonly onEdit: (entry: WireEntry, text: string) => void;
+  readonly onEdit: (entry: WireEntry, text: string) => Promise<void>;
   readonly onResume: () => void;
 }
 
@@ -53,7 +53,7 @@ export const TurnView = memo(function TurnView({
   const shown = answer?.text ?? (isOver ? undefined : text?.text);
   const opening = turn.number === undefined ? undefined : said[0];
   return (
-    <article className="turn" aria-label={`Exchange ${turn.number ?? ''}`}>
+    <article className="turn" data-id={turn.id} aria-label={`Exchange ${turn.number ?? ''}`}>
       {said.map((entry) => (
         <Said
           key={entry.id}
@@ -76,7 +76,7 @@ export const TurnView = memo(function TurnView({
           </SourceNumbers>
         </div>
       )}
-      <Sources sources={sources} />
+      <Sources id={turn.id} sources={sources} />
       {ended === undefined || end === undefined ? null : (
         <footer className="turn-foot">
           {ended.status === 'completed' ? null : (

@@ -1,8 +1,10 @@
 import { Collapsible } from '@base-ui/react/collapsible';
 import { ChevronRight } from 'lucide-react';
+import { use } from 'react';
 import type { ActionData, WireEntry } from '../api/types.ts';
 import { duration } from '../clock.ts';
 import { dataOf, keepsPlan } from '../state/entries.ts';
+import { isAnyOpen, KeptOf, useFold } from '../state/kept.ts';
 import type { Draft } from '../state/live-run.ts';
 import { Markdown } from '../ui/markdown.tsx';
 import { ActionCard } from './action-card.tsx';
@@ -23,7 +25,9 @@ export function Work({ entries, drafts, progress }: WorkProps) {
       {shown.map((entry) => (
         <WorkEntry key={entry.id} entry={entry} progress={progress[entry.id]} />
       ))}
-      {drafts.map((draft) => (draft.kind === 'thinking' ? <Thinking key={draft.id} text={draft.text} isOpen /> : null))}
+      {drafts.map((draft) =>
+        draft.kind === 'thinking' ? <Thinking key={draft.id} id={draft.id} text={draft.text} isGoingOn /> : null,
+      )}
     </div>
   );
 }
@@ -31,7 +35,7 @@ export function Work({ entries, drafts, progress }: WorkProps) {
 function WorkEntry({ entry, progress }: { readonly entry: WireEntry; readonly progress: string | undefined }) {
   const action = dataOf(entry, 'action');
   if (action !== undefined && isAsked(action)) return null; // the card that asks shows all of it
-  if (action !== undefined) return <ActionCard data={action} progress={progress} />;
+  if (action !== undefined) return <ActionCard id={entry.id} data={action} progress={progress} />;
   const plan = dataOf(entry, 'plan');
   if (plan !== undefined) return <PlanPanel title={entry.text} steps={plan.steps} source={plan.source} />;
   const call = dataOf(entry, 'call');
@@ -45,7 +49,7 @@ function WorkEntry({ entry, progress }: { readonly entry: WireEntry; readonly pr
   }
   switch (entry.role) {
     case 'thinking':
-      return <Thinking text={entry.text} />;
+      return <Thinking id={entry.id} text={entry.text} />;
     case 'assistant':
       return <Markdown text={entry.text} />;
     case 'user':
@@ -62,13 +66,22 @@ function isAsked({ state, requests }: ActionData): boolean {
   return state === 'waiting' && requests.some((one) => one.answer === undefined && one.cancelled === undefined);
 }
 
-function Thinking({ text, isOpen = false }: { readonly text: string; readonly isOpen?: boolean }) {
+function Thinking({
+  id,
+  text,
+  isGoingOn = false,
+}: {
+  readonly id: string;
+  readonly text: string;
+  readonly isGoingOn?: boolean;
+}) {
+  const fold = useFold(id, isGoingOn);
   if (text.trim() === '') return null;
   return (
-    <Collapsible.Root className="thinking" defaultOpen={isOpen}>
+    <Collapsible.Root className="thinking" {...fold}>
       <Collapsible.Trigger className="thinking-head">
         <ChevronRight className="fold-mark" size={14} aria-hidden />
-        {isOpen ? 'Thinking' : 'Thought'}
+        {isGoingOn ? 'Thinking' : 'Thought'}
       </Collapsible.Trigger>
       <Collapsible.Panel className="thinking-body">{text}</Collapsible.Panel>
     </Collapsible.Root>
@@ -78,6 +91,14 @@ function Thinking({ text, isOpen = false }: { readonly text: string; readonly is
 /** The work of a finished turn in one line; everything on demand. */
 export function FoldedWork({ ms, ...work }: WorkProps & { readonly ms: number }) {
   const actions = work.entries.flatMap((one) => dataOf(one, 'action') ?? []);
+  const run = use(KeptOf);
+  const first = work.entries[0]?.id ?? '';
+  // What somebody has opened while it went on stays in the open when it is done.
+  const isRead = isAnyOpen(
+    run,
+    work.entries.map((one) => one.id),
+  );
+  const fold = useFold(`work ${first}`, isRead);
   const isWorthALine = work.entries.some((one) => one.role !== 'call');
   if (!isWorthALine) return null;
   const failed = actions.filter((one) => one.observation?.outcome !== 'ok').length;
@@ -89,7 +110,7 @@ export function FoldedWork({ ms, ...work }: WorkProps & { readonly ms: number })
         ? `Used ${names.join(' and ')}${actions.length > names.length ? ` · ${actions.length} actions` : ''}`
         : `Used ${names.length} tools · ${actions.length} actions`;
   return (
-    <Collapsible.Root className="folded-work">
+    <Collapsible.Root className="folded-work" {...fold}>
       <Collapsible.Trigger className="folded-head">
         <ChevronRight className="fold-mark" size={15} aria-hidden />
         <span>{about}</span>

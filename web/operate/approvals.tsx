@@ -5,6 +5,7 @@ import { api } from '../api/calls.ts';
 import type { RunAnswer, Snapshot } from '../api/types.ts';
 import { OpenRequests } from '../chat/open-requests.tsx';
 import { ago } from '../clock.ts';
+import { KeptOf } from '../state/kept.ts';
 import { queries, runsChanged } from '../state/queries.ts';
 import { Choice } from '../ui/choice.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
@@ -105,7 +106,9 @@ function Asking({ run, requests }: { readonly run: Snapshot; readonly requests: 
           {run.agent}, {ago(requests[0]?.askedAt ?? run.updatedAt)}
         </small>
       </h2>
-      <OpenRequests requests={requests} onAnswer={answer} />
+      <KeptOf value={run.id}>
+        <OpenRequests requests={requests} onAnswer={answer} />
+      </KeptOf>
     </section>
   );
 }

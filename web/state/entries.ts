@@ -39,6 +39,8 @@ export function keepsPlan(entry: WireEntry): boolean {
 
 /** One exchange: what was said, the work on it, and the answer. */
 export interface Turn {
+  /** Its first entry's: it stays when the message that began it gets its number. */
+  readonly id: string;
   readonly number: number | undefined;
   readonly said: readonly WireEntry[];
   /** Everything between question and answer, in order. */
@@ -65,6 +67,7 @@ export function turnsOf(entries: readonly WireEntry[]): readonly Turn[] {
       own.findLast((one) => dataOf(one, 'assistant')?.final === true) ??
       (end === undefined ? undefined : own.findLast((one) => dataOf(one, 'assistant')?.cut === true));
     return {
+      id: own[0]?.id ?? '',
       number,
       said,
       work: own.filter((one) => !said.includes(one) && one !== answer && one.role !== 'end'),
