@@ -187,6 +187,20 @@ describe('where a person reads', { skip: noBrowser, concurrency: 2 }, () => {
     assert.equal((await fold.boundingBox())?.y, before?.y);
   });
 
+  it('takes a click also while the list still moves', async (t) => {
+    const served = await aPageServer(t);
+    const page = await atEnd(t, served, await aLongOne(served), 'You said: turn 39');
+    await scroll(page, 'start');
+    await page.getByText('You said: turn 0', { exact: true }).waitFor();
+    const isThere = await page.evaluate<boolean>(`new Promise((done) => {
+      document.querySelector('.thread').scrollTop += 20;
+      const { x, y } = document.querySelector('.answer').getBoundingClientRect();
+      requestAnimationFrame(() => requestAnimationFrame(() =>
+        done(document.elementFromPoint(x + 10, y + 10).closest('.turn') !== null)));
+    })`);
+    assert.ok(isThere);
+  });
+
   it('is followed to the end of an answer that comes', async (t) => {
     const served = await aPageServer(t);
     const page = await atEnd(t, served, await aLongOne(served, 'turn 0', 12), 'You said: turn 11');

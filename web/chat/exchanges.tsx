@@ -1,6 +1,6 @@
 import { ArrowDown } from 'lucide-react';
-import { useMemo, useRef, useState, type ReactNode } from 'react';
-import { Virtualizer, type VirtualizerHandle } from 'virtua';
+import { useMemo, useState, type ReactNode, type Ref } from 'react';
+import { Virtualizer, type CustomContainerComponentProps } from 'virtua';
 import { turnsOf } from '../state/entries.ts';
 import type { Draft, LiveRun } from '../state/live-run.ts';
 import { IconButton } from '../ui/button.tsx';
@@ -14,12 +14,20 @@ export interface ExchangesProps extends TurnActions {
   readonly children: ReactNode;
 }
 
+/** The list takes no pointer while it moves, and a click that began just before would be lost: here it counts. */
+function Column({ ref, style, children }: CustomContainerComponentProps & { readonly ref?: Ref<HTMLDivElement> }) {
+  return (
+    <div ref={ref} style={{ ...style, pointerEvents: undefined }}>
+      {children}
+    </div>
+  );
+}
+
 const NO_DRAFTS: readonly Draft[] = [];
 const NO_PROGRESS: Readonly<Record<string, string>> = {};
 /** The conversation. Only what is in sight is drawn; it stays at the end while one reads there, and nowhere else. */
 export function Exchanges({ run, versions, children, onFork, onRetry, onEdit, onResume }: ExchangesProps) {
   const turns = useMemo(() => turnsOf(run.entries), [run.entries]);
-  const list = useRef<VirtualizerHandle>(null);
   const { scroller, isAtEnd, toEnd, onScroll, byHand, onClickCapture } = useStayAtEnd(run);
   /** Where somebody writes: it stays on the page, also out of sight, so that the keys still go there. */
   const [focused, setFocused] = useState<readonly number[]>([]);
@@ -52,7 +60,7 @@ export function Exchanges({ run, versions, children, onFork, onRetry, onEdit, on
             setFocused([]);
           }}
         >
-          <Virtualizer ref={list} scrollRef={scroller} keepMounted={focused}>
+          <Virtualizer as={Column} scrollRef={scroller} keepMounted={focused}>
             {turns.map((turn, index) => {
               const isLast = index === turns.length - 1;
               return (
