@@ -18,6 +18,7 @@ const AgentPage = lazy(async () => ({ default: (await import('./operate/agent-pa
 const Budgets = lazy(async () => ({ default: (await import('./operate/budgets.tsx')).Budgets }));
 const Accounts = lazy(async () => ({ default: (await import('./operate/accounts.tsx')).Accounts }));
 const Allowances = lazy(async () => ({ default: (await import('./operate/allowances.tsx')).Allowances }));
+const Notes = lazy(async () => ({ default: (await import('./operate/notes.tsx')).Notes }));
 const Agents = lazy(async () => ({ default: (await import('./operate/agents.tsx')).Agents }));
 const Usage = lazy(async () => ({ default: (await import('./operate/usage.tsx')).Usage }));
 const Access = lazy(async () => ({ default: (await import('./operate/access.tsx')).Access }));
@@ -90,6 +91,9 @@ function Frame() {
             </Route>
             <Route path="/allowances">
               <Allowances />
+            </Route>
+            <Route path="/notes">
+              <Notes />
             </Route>
             <Route path="/usage">
               <Usage />

@@ -56,6 +56,7 @@ export const ERROR_CODES = {
   cold_turns_exhausted: 'The user has made warm prompts cold as often as the operator allows in an hour.',
   selection_unavailable: 'The choices of users cannot be read or written at the moment.',
   selection_conflict: 'Somebody else changes the same choices all the time.',
+  note_unknown: 'There is no note with this id, or it is not yours.',
   account_unknown: 'There is no account of this name that users may connect.',
   account_unmet: 'The account is not connected, or has to be connected anew.',
   account_unavailable: 'The authorization server or the store of accounts cannot be reached at the moment.',

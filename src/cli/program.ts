@@ -12,6 +12,7 @@ import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
 import { exitCodeTable, type Outcome } from './exit-codes.ts';
 import { addAccounts } from './accounts-program.ts';
+import { addNotes } from './notes-program.ts';
 import { addRuns } from './runs-program.ts';
 import { addServer } from './server-program.ts';
 
@@ -203,6 +204,7 @@ export function createProgram(context: Context, version: string, finish: Finish)
 
   addRuns(program, context, finish);
   addAccounts(program, context, finish);
+  addNotes(program, context, finish);
   addServer(program, context, version, finish);
 
   add(program, 'check', 'say what is wrong with bundles, and what their agents have', [

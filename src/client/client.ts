@@ -4,13 +4,15 @@ import { baseAddress, checkKey, segment, type Query } from './address.ts';
 import { ClientError } from './client-error.ts';
 import { openFrames } from './frames.ts';
 import { createRun, RUNS, type ChangeOptions, type Run } from './run.ts';
-import { asListed, asPage, asSignIn, asSnapshot } from './shapes.ts';
+import { asListed, asNote, asPage, asSignIn, asSnapshot } from './shapes.ts';
 import { createTransport, type Fetch } from './transport.ts';
 import type {
   Account,
   AccountSignIn,
   Allowance,
   Attachment,
+  Note,
+  NoteList,
   Page,
   Prompt,
   ReplayReport,
@@ -83,6 +85,27 @@ export interface PageQuery {
   readonly view?: 'all' | 'messages' | undefined;
 }
 
+/** Whose notes: your own of all bundles, where nothing is said. */
+export interface NoteOwner {
+  readonly bundle?: string | undefined;
+  /** Another user of your tenant: for the scope `admin`. */
+  readonly user?: string | undefined;
+}
+
+export interface NoteQuery extends NoteOwner {
+  /** Words that they have, the best first: one page, without a cursor. */
+  readonly q?: string | undefined;
+  readonly cursor?: string | undefined;
+  /** 1 to 100, 50 when absent. */
+  readonly limit?: number | undefined;
+}
+
+/** What is not named stays. */
+export interface NoteChange {
+  readonly text?: string | undefined;
+  readonly pinned?: boolean | undefined;
+}
+
 /** Which part of the spending, and whether each day or month has rows of its own. */
 export interface UsageRange {
   readonly from?: string;
@@ -140,6 +163,15 @@ export interface Client {
   allowances(run?: string): Promise<readonly Allowance[]>;
   /** Takes one back. One that was allowed for a run alone is named with that run. */
   revokeAllowance(id: string, run?: string, options?: ChangeOptions): Promise<void>;
+  /** One page of what agents remember of you: pinned ones first, then the last changed ones. */
+  notes(query?: NoteQuery): Promise<NoteList>;
+  /** All of them, one after the other: to be kept. */
+  everyNote(owner?: NoteOwner): AsyncGenerator<Note, void>;
+  note(id: string, owner?: NoteOwner): Promise<Note>;
+  /** Puts a note right: agents know it from the next turn on. */
+  changeNote(id: string, change: NoteChange, owner?: NoteOwner): Promise<Note>;
+  /** For good. */
+  deleteNote(id: string, owner?: NoteOwner, options?: ChangeOptions): Promise<void>;
   /** The accounts that you may connect for tools to use, and those that you have. */
   accounts(): Promise<readonly Account[]>;
   /** Begins to connect one: you go to `authorizationUrl`, and runs that asked for it go on once you are back. */
@@ -176,7 +208,9 @@ const READ_OPTIONS: ReadonlySet<string> = new Set<keyof ReadOptions>([
 ]);
 const CREATE_OPTIONS: ReadonlySet<string> = new Set([...READ_OPTIONS, 'idempotencyKey', 'signal']);
 const FACTS = 500;
+const NOTE_PAGE = 100;
 const ALLOWANCES = '/api/v1/allowances';
+const NOTES = '/api/v1/notes';
 const ACCOUNTS = '/api/v1/accounts';
 
 /** A client of the run API: in a browser, in Node, or wherever else there is `fetch`. */
@@ -204,6 +238,9 @@ export function createClient(options: ClientOptions): Client {
 
   const snapshot: Client['snapshot'] = async (id, { signal } = {}) =>
     asSnapshot(await transport.send({ method: 'GET', path: `${RUNS}/${segment(id)}`, signal }));
+
+  const noteList = async (query: NoteQuery): Promise<NoteList> =>
+    asListed<NoteList>(await transport.send({ method: 'GET', path: NOTES, query: { ...query } }), 'notes');
 
   return {
     async create(run, given = {}) {
@@ -251,6 +288,27 @@ export function createClient(options: ClientOptions): Client {
     async revokeAllowance(id, run, { idempotencyKey = nextKey(), signal } = {}) {
       const path = `${ALLOWANCES}/${segment(id)}`;
       await transport.send({ method: 'DELETE', path, query: { run }, idempotencyKey, signal });
+    },
+    notes: (query = {}) => noteList(query),
+    async *everyNote({ bundle, user } = {}) {
+      for (let cursor: string | undefined; ;) {
+        const page = await noteList({ bundle, user, cursor, limit: NOTE_PAGE });
+        yield* page.notes;
+        cursor = page.nextCursor;
+        if (!page.hasMore || cursor === undefined) return;
+      }
+    },
+    async note(id, { bundle, user } = {}) {
+      const query = { bundle, user };
+      return asNote(await transport.send({ method: 'GET', path: `${NOTES}/${segment(id)}`, query }));
+    },
+    async changeNote(id, body, { bundle, user } = {}) {
+      const query = { bundle, user };
+      return asNote(await transport.send({ method: 'PATCH', path: `${NOTES}/${segment(id)}`, query, body }));
+    },
+    async deleteNote(id, { bundle, user } = {}, { idempotencyKey = nextKey(), signal } = {}) {
+      const query = { bundle, user };
+      await transport.send({ method: 'DELETE', path: `${NOTES}/${segment(id)}`, query, idempotencyKey, signal });
     },
     async accounts() {
       const body = await transport.send({ method: 'GET', path: ACCOUNTS });

@@ -1,6 +1,6 @@
 import { isObject } from '../base/json.ts';
 import { ClientError } from './client-error.ts';
-import type { AccountSignIn, Answered, Page, Snapshot } from './types.ts';
+import type { AccountSignIn, Answered, Note, Page, Snapshot } from './types.ts';
 
 // What comes from a server is checked for what is relied on, and no more: a newer server may say more than we know.
 
@@ -43,6 +43,12 @@ export function asSignIn(value: unknown): AccountSignIn {
   const begun = asObject(value, 'a sign-in');
   need(begun, 'sign-in', { authorizationUrl: 'string', expiresAt: 'string' });
   return begun as unknown as AccountSignIn; // as above
+}
+
+export function asNote(value: unknown): Note {
+  const note = asObject(value, 'a note');
+  need(note, 'note', { id: 'string', text: 'string', pinned: 'boolean' });
+  return note as unknown as Note; // as above
 }
 
 /** Something with one list in it. */

@@ -13,6 +13,8 @@ import type {
   WireAnswered,
   WireEntry,
   WireFrame,
+  WireNote,
+  WireNoteList,
   WirePage,
   WireRequest,
   WireRun,
@@ -27,6 +29,9 @@ export type AccountSignIn = Wire<typeof accountRoutes.connectAccount.reply>;
 export type AllowScope = 'once' | WireAllowance['scope'];
 export type Allowance = WireAllowance;
 export type Answered = WireAnswered;
+/** Something that agents remember of you. */
+export type Note = WireNote;
+export type NoteList = WireNoteList;
 export type Receipt = WireAnswered['receipts'][number];
 export type RunEntry = WireEntry;
 export type Page = WirePage;

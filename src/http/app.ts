@@ -22,6 +22,7 @@ import { servePage } from './page.ts';
 import { answerRefusal, CORS_HEADERS, setSafeHeaders } from './reply.ts';
 import { accountHandlers, CALLBACK } from './routes/accounts.ts';
 import { allowanceHandlers } from './routes/allowances.ts';
+import { noteHandlers } from './routes/notes.ts';
 import { keyHandlers } from './routes/keys.ts';
 import { nexustradeHandlers } from './routes/nexustrade.ts';
 import { operateHandlers } from './routes/operate.ts';
@@ -32,6 +33,7 @@ import { createStreams, type StreamLimits, type Streams } from './streams.ts';
 import {
   accountRoutes,
   allowanceRoutes,
+  noteRoutes,
   API,
   NEXUSTRADE_API,
   keyRoutes,
@@ -44,7 +46,7 @@ import {
 } from './wire.ts';
 
 export interface AppOptions extends BrowserRules {
-  readonly host: Pick<Host, 'runs' | 'agents' | 'selections' | 'accounts' | 'allowances' | 'operate'>;
+  readonly host: Pick<Host, 'runs' | 'agents' | 'selections' | 'accounts' | 'allowances' | 'notes' | 'operate'>;
   readonly control: ControlStore;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -162,6 +164,7 @@ export function createApp(options: AppOptions): App {
   const accountOptions = { accounts: host.accounts, callerOf, publicUrl: options.publicUrl };
   serve(API, accountRoutes, accountHandlers(accountOptions), CANONICAL);
   serve(API, allowanceRoutes, allowanceHandlers(host), CANONICAL);
+  serve(API, noteRoutes, noteHandlers(host), CANONICAL);
   serve(API, operateRoutes, operateHandlers(host), CANONICAL);
   serve(API, keyRoutes, keyHandlers({ keys: control, credentials, clock }), CANONICAL);
   serve(NEXUSTRADE_API, nexustradeRoutes, nexustradeHandlers(host), NEXUSTRADE);

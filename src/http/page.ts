@@ -25,7 +25,18 @@ const POLICY = [
 
 /** What the page knows to show, besides the beginning. */
 const ADDRESSES = [
-  ...['/r/*', '/approvals', '/agents', '/agents/*', '/usage', '/budgets', '/keys', '/accounts', '/allowances'],
+  ...[
+    '/r/*',
+    '/approvals',
+    '/agents',
+    '/agents/*',
+    '/usage',
+    '/budgets',
+    '/keys',
+    '/accounts',
+    '/allowances',
+    '/notes',
+  ],
 ] as const;
 
 /** A year, in seconds: the name of such a file changes with its content. */

@@ -32,6 +32,7 @@ export class Refusal extends Error {
 const OTHER_WORDS: Partial<Record<ErrorCode, WireErrorCode>> = {
   run_unknown: 'not_found',
   conversation_unknown: 'not_found',
+  note_unknown: 'not_found',
   conversation_busy: 'run_active',
   json_invalid: 'invalid_request',
   log_version: 'log_unavailable',

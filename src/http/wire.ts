@@ -1,6 +1,7 @@
 /** Everything that goes over the wire: the one file of the server that clients and the page may import. */
 export * from './wire/accounts.ts';
 export * from './wire/allowances.ts';
+export * from './wire/notes.ts';
 export type * from './wire/entry-data.ts';
 export * from './wire/errors.ts';
 export * from './wire/keys.ts';

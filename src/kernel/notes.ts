@@ -8,6 +8,17 @@ export interface NoteOwner {
   readonly bundle: string;
 }
 
+/** Whose notes are looked at: of one bundle, or of all. */
+export interface NoteReader {
+  readonly tenant: string;
+  readonly userId: string;
+  readonly bundle?: string | undefined;
+}
+
+/** Characters of one note, and notes of one user with one bundle. */
+export const MOST_NOTE_CHARS = 2_000;
+export const MOST_NOTES = 1_000;
+
 /** Something to be remembered from one conversation to the next. */
 export interface Note {
   readonly id: string;
@@ -18,6 +29,14 @@ export interface Note {
   readonly updatedAt: Instant;
 }
 
+/** A note with where it is kept. */
+export interface StoredNote extends Note {
+  readonly bundle: string;
+}
+
+/** Where a list of notes goes on: after this one, which need not be there any more. */
+export type NotePlace = Pick<StoredNote, 'id' | 'bundle' | 'pinned' | 'updatedAt'>;
+
 /** Users' notes. What was written survives a power cut. */
 export interface NoteStore {
   /**
@@ -27,12 +46,12 @@ export interface NoteStore {
   saveNote(owner: NoteOwner, note: Note, most: number): MaybePromise<'added' | 'changed' | 'full'>;
   /** False when there is none. */
   removeNote(owner: NoteOwner, id: string): MaybePromise<boolean>;
-  findNote(owner: NoteOwner, id: string): MaybePromise<Note | undefined>;
-  /** Pinned ones first, then the last changed ones; equal times by id. */
-  listNotes(owner: NoteOwner, limit: number): MaybePromise<readonly Note[]>;
+  findNote(reader: NoteReader, id: string): MaybePromise<StoredNote | undefined>;
+  /** Pinned ones first, then the last changed ones; equal times by bundle and id. */
+  listNotes(reader: NoteReader, limit: number, after?: NotePlace): MaybePromise<readonly StoredNote[]>;
   /** Those that have any of the words, or words that begin so, the best first. Case and accents do not count. */
-  searchNotes(owner: NoteOwner, words: readonly string[], limit: number): MaybePromise<readonly Note[]>;
-  countNotes(owner: NoteOwner): MaybePromise<number>;
+  searchNotes(reader: NoteReader, words: readonly string[], limit: number): MaybePromise<readonly StoredNote[]>;
+  countNotes(reader: NoteReader): MaybePromise<number>;
 }
 
 /** The notes of the user for whom a tool runs. */

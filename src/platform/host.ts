@@ -25,6 +25,7 @@ import { createCursors } from './runs/cursor.ts';
 import { createFolds } from './runs/folds.ts';
 import type { Runs } from './runs/runs.ts';
 import { createAllowances, type Allowances } from './allowances.ts';
+import { createNotes, type Notes } from './notes.ts';
 import { declaredAccounts, providersOf, type Providers } from './account-providers.ts';
 import { createAccounts, type Accounts } from './accounts.ts';
 import { goingOn } from './consent-runs.ts';
@@ -94,6 +95,7 @@ export interface Host {
   readonly selections: Selections;
   readonly accounts: Accounts;
   readonly allowances: Allowances;
+  readonly notes: Notes;
   readonly operate: Operate;
   readonly engine: Engine;
   /** Begins to drive, and to remove what is too old. Without it the host only reads and puts on record. */
@@ -175,6 +177,7 @@ export async function createHost(options: HostOptions): Promise<Host> {
     selections: hostSelections({ served: bundles, log, folds, store, accounts, clock, ids }),
     accounts: goingOn(accounts, runs),
     allowances: createAllowances(runsPorts),
+    notes: createNotes({ store: notes, cursors: runsPorts.cursors, clock }),
     operate: createOperate({ served: bundles, log, clock, metering: options.measures?.metering }),
     engine,
     async start() {

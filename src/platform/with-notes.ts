@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
 import type { FactPayload } from '../domain/event.ts';
-import type { Note, NoteBook, NoteOwner, NoteStore } from '../kernel/notes.ts';
+import type { Note, NoteBook, NoteOwner, NotePlace, NoteStore } from '../kernel/notes.ts';
 import type { AgentSource, Assembled, ConversationMeta, Tool, ToolContext, Toolset } from '../kernel/ports.ts';
 import { hotSet } from '../plugins/tools/notes.ts';
 import { askStore, STORE_TIMEOUT_MS } from './ask-store.ts';
@@ -80,7 +80,7 @@ function bookOf(store: NoteStore, owner: NoteOwner): NoteBook {
     saveNote: (note: Note, most: number) => store.saveNote(owner, note, most),
     removeNote: (id: string) => store.removeNote(owner, id),
     findNote: (id: string) => store.findNote(owner, id),
-    listNotes: (limit: number) => store.listNotes(owner, limit),
+    listNotes: (limit: number, after?: NotePlace) => store.listNotes(owner, limit, after),
     searchNotes: (words: readonly string[], limit: number) => store.searchNotes(owner, words, limit),
     countNotes: () => store.countNotes(owner),
   };

@@ -33,12 +33,12 @@ export function notesConformance(name: string, { open, reopen }: NotesUnderTest)
   fact('a note is there as it was saved', async (store) => {
     const note = aNote('n1', 'Ana drinks green tea', 7, true);
     await store.saveNote(ana, note, MOST);
-    assert.deepEqual(await store.findNote(ana, 'n1'), note);
+    assert.deepEqual(await store.findNote(ana, 'n1'), { ...note, bundle: 'desk' });
   });
   fact('a note that is saved again changes and keeps its beginning', async (store) => {
     await store.saveNote(ana, aNote('n1', 'tea', 1), MOST);
     assert.equal(await store.saveNote(ana, aNote('n1', 'coffee', 2), MOST), 'changed');
-    assert.deepEqual(await store.findNote(ana, 'n1'), { ...aNote('n1', 'coffee', 2), createdAt: 1 });
+    assert.deepEqual(await store.findNote(ana, 'n1'), { ...aNote('n1', 'coffee', 2), createdAt: 1, bundle: 'desk' });
   });
   for (const [who, other] of [
     ['user', { ...ana, userId: 'bo' }],
@@ -78,6 +78,34 @@ export function notesConformance(name: string, { open, reopen }: NotesUnderTest)
       await store.saveNote(ana, note, MOST);
     }
     assert.deepEqual(ids(await store.listNotes(ana, 3)), ['pin', 'new', 'mid']);
+  });
+  fact('a list goes on after any place in it, also where what stood there is gone', async (store) => {
+    for (const note of [aNote('a', 'x', 1), aNote('b', 'x', 1), aNote('c', 'x', 3), aNote('pin', 'x', 2, true)])
+      await store.saveNote(ana, note, MOST);
+    const read: string[] = [];
+    for (
+      let page = await store.listNotes(ana, 1);
+      page[0] !== undefined;
+      page = await store.listNotes(ana, 1, page[0])
+    ) {
+      read.push(page[0].id);
+      await store.removeNote(ana, page[0].id);
+    }
+    assert.deepEqual(read, ['pin', 'c', 'a', 'b']);
+  });
+  fact('without a bundle a user has the notes of all, and nobody else’s', async (store) => {
+    await store.saveNote(ana, aNote('n1', 'green tea', 1), MOST);
+    await store.saveNote({ ...ana, bundle: 'shop' }, aNote('n2', 'black tea', 2), MOST);
+    await store.saveNote({ ...ana, userId: 'bo' }, aNote('n3', 'tea', 3), MOST);
+    const all = { tenant: 'acme', userId: 'ana' };
+    const seen = [
+      (await store.listNotes(all, 9)).map(({ id, bundle }) => `${bundle} ${id}`),
+      ids(await store.searchNotes(all, ['tea'], 9)).sort(),
+      await store.countNotes(all),
+      (await store.findNote(all, 'n2'))?.bundle,
+      await store.findNote(all, 'n3'),
+    ];
+    assert.deepEqual(seen, [['shop n2', 'desk n1'], ['n1', 'n2'], 2, 'shop', undefined]);
   });
   fact('a search finds words and beginnings of words, whatever their case and accents', async (store) => {
     await store.saveNote(ana, aNote('n1', 'The Café in Zürich'), MOST);

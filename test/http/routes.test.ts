@@ -1,9 +1,11 @@
 // Every route of both surfaces, against the schemas that describe it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createMemoryNotes } from '../../src/adapters/stores/notes/memory.ts';
 import {
   allowanceRoutes,
   API,
+  noteRoutes,
   NEXUSTRADE_API,
   nexustradeRoutes,
   runRoutes,
@@ -103,6 +105,46 @@ test('every route of allowances answers as its table says', async (t) => {
   const gone = await served.call('DELETE', `${API}/allowances/${allowances[0]?.id ?? ''}`, { as: own });
   assert.deepEqual([gone.status, gone.code], [404, 'not_found']);
   assert.deepEqual([...left], []);
+});
+
+test('every route of notes answers as its table says, to whoever they are of', async (t) => {
+  const notes = createMemoryNotes();
+  const ana = { tenant: 'acme', userId: 'ana', bundle: 'desk' };
+  for (let n = 1; n <= 3; n++)
+    notes.saveNote(ana, { id: `n${n}`, text: `tea ${n}`, pinned: n === 1, createdAt: n, updatedAt: n }, 9);
+  const served = await aServer(t, { notes });
+  const as = await served.key({ userId: 'ana', tenant: 'acme', scopes: ['read', 'run'] });
+  const { ask, left } = caller(served, API, noteRoutes);
+  const first = await ask('listNotes', '', { as, query: '?limit=2' });
+  const rest = await ask('listNotes', '', { as, query: `?limit=2&cursor=${String(first['nextCursor'])}` });
+  const ids = [first, rest].map(({ notes: found }) => (found as { id: string }[]).map(({ id }) => id));
+  assert.deepEqual([ids, first['total'], rest['hasMore']], [[['n1', 'n3'], ['n2']], 3, false]);
+  assert.equal((await ask('listNotes', '', { as, query: '?q=2' }))['total'], 3);
+  assert.equal((await ask('changeNote', 'n2', { as, body: { text: ' coffee ', pinned: true } }))['text'], 'coffee');
+  assert.equal((await ask('readNote', 'n2', { as }))['pinned'], true);
+  await ask('deleteNote', 'n2', { as });
+  assert.deepEqual([...left], []);
+  const bo = await served.key({ userId: 'bo', tenant: 'acme' });
+  const boss = await served.key({ userId: 'boss', tenant: 'acme', scopes: ['admin'] });
+  const far = await served.key({ userId: 'ana', tenant: 'other', scopes: ['admin'] });
+  const reader = await served.key({ userId: 'ana', tenant: 'acme', scopes: ['read'] });
+  const codes = [];
+  for (const [key, method, at] of [
+    [as, 'GET', 'n2'],
+    [bo, 'GET', 'n1'],
+    [bo, 'GET', 'n1?user=ana'],
+    [boss, 'GET', 'n1?user=ana'],
+    [boss, 'GET', 'n1'],
+    [far, 'GET', 'n1'],
+    [reader, 'DELETE', 'n1'],
+  ] as const)
+    codes.push((await served.call(method, `${API}/notes/${at}`, { as: key })).code);
+  const none = 'not_found';
+  assert.deepEqual(codes, [none, none, 'insufficient_scope', undefined, none, none, 'insufficient_scope']);
+  const bad = await served.call('PATCH', `${API}/notes/n1`, { as, body: { text: '  ' } });
+  assert.deepEqual([bad.status, bad.code], [422, 'invalid_request']);
+  const other = await served.call('GET', `${API}/notes?cursor=${String(first['nextCursor'])}`, { as: boss });
+  assert.equal(other.code, 'invalid_cursor');
 });
 
 test('every route of the requirement wire answers as its table says', async (t) => {

@@ -57,6 +57,7 @@ export interface ServedOptions extends Partial<Omit<ServerOptions, 'host'>> {
   readonly measures?: HostOptions['measures'];
   readonly models?: HostOptions['models'];
   readonly selections?: HostOptions['selections'];
+  readonly notes?: HostOptions['notes'];
 }
 
 export async function aServer(t: Ending, options: ServedOptions = {}): Promise<Served> {
@@ -79,6 +80,7 @@ export async function aServer(t: Ending, options: ServedOptions = {}): Promise<S
     measures: options.measures,
     models: options.models,
     selections: options.selections,
+    notes: options.notes,
   });
   const server = await startServer({
     control,

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { createMemoryNotes } from '../../src/adapters/stores/notes/memory.ts';
 import { seriousFindings } from './axe.ts';
 import { aPageServer, closeBrowser, lastAnswer, noBrowser, say, visit } from './browser.ts';
 import { anObservatory, OBSERVATORY } from './observatory.ts';
@@ -198,6 +199,37 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
     assert.equal((await served.rest(id))['status'], 'completed');
   });
 
+  it('show what agents remember, find it, put it right and forget it', async (t) => {
+    const notes = createMemoryNotes();
+    const local = { tenant: 'local', userId: 'local', bundle: 'desk' };
+    for (const [id, text] of [
+      ['n1', 'Ana drinks green tea.'],
+      ['n2', 'The report is due on Fridays.'],
+    ] as const)
+      notes.saveNote(local, { id, text, pinned: false, createdAt: 1, updatedAt: 1 }, 9);
+    const served = await aPageServer(t, { notes });
+    const { page } = await visit(t, served, '/notes');
+    const list = page.getByRole('list', { name: 'Notes' });
+    await page.getByLabel('Search notes').fill('tea');
+    await list.getByText('The report').waitFor({ state: 'detached' });
+    await list.getByRole('button', { name: 'Edit: Ana' }).click();
+    await page.getByLabel('The note').fill('Ana drinks black tea.');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await list.getByText('Ana drinks black tea.').waitFor();
+    await list.getByRole('button', { name: 'Pin' }).click();
+    await list.getByText('told in every conversation').waitFor();
+    await page.getByLabel('Search notes').fill('');
+    const lines = await downloaded(page, () => page.getByRole('button', { name: 'Save all as a file' }).click());
+    assert.match(lines.join(), /Ana drinks black tea.*Fridays/s);
+    await list.getByRole('button', { name: 'Forget: The report' }).click();
+    await page.getByRole('button', { name: 'Forget it' }).click();
+    await list.getByText('The report').waitFor({ state: 'detached' });
+    assert.deepEqual(
+      notes.listNotes(local, 9).map(({ text, pinned }) => [text, pinned]),
+      [['Ana drinks black tea.', true]],
+    );
+  });
+
   it('say that nothing is there, and that the server cannot be reached', async (t) => {
     const served = await aPageServer(t);
     const { page } = await visit(t, served, '/usage');
@@ -206,6 +238,7 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
       ['/budgets', 'Nobody has a budget'],
       ['/accounts', 'No account can be connected'],
       ['/allowances', 'You are always asked'],
+      ['/notes', 'Nothing is remembered'],
       ['/approvals', 'Nothing waits for you'],
     ] as const) {
       await page.goto(at);
@@ -269,7 +302,17 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
       const tabs = ['tools', 'models', 'plugins', 'servers', 'settings', 'edit'].map(
         (tab) => `/agents/main?tab=${tab}`,
       );
-      for (const at of ['/usage', '/budgets', '/agents', ...tabs, '/keys', '/accounts', '/allowances', '/approvals']) {
+      for (const at of [
+        '/usage',
+        '/budgets',
+        '/agents',
+        ...tabs,
+        '/keys',
+        '/accounts',
+        '/allowances',
+        '/notes',
+        '/approvals',
+      ]) {
         await page.goto(at);
         await page.locator('#main h1').waitFor();
         await page.locator('.loading').waitFor({ state: 'detached' });

@@ -8,6 +8,8 @@ import type {
   callsPage,
   createKey,
   editPlan,
+  noteList,
+  noteView,
   usageReply,
   Wire,
   WireReplay,
@@ -22,6 +24,8 @@ export type ApiKey = Wire<typeof apiKey>;
 export type NewKey = ApiKey & { readonly key: string };
 export type MakeKey = z.input<typeof createKey>;
 export type Allowance = Wire<typeof allowanceView>;
+export type Note = Wire<typeof noteView>;
+export type NoteList = Wire<typeof noteList>;
 export type Scope = ApiKey['scopes'][number];
 export type Budget = Wire<typeof budgetList>['budgets'][number];
 export type Caller = Wire<typeof caller>;

@@ -12,6 +12,8 @@ import type {
   Caller,
   ModelCall,
   EditPlan,
+  Note,
+  NoteList,
   UsageRow,
   UsageQuery,
 } from './operate-types.ts';
@@ -20,8 +22,12 @@ import type { LogPage } from './types.ts';
 const run = (id: string, rest: string): string => `/runs/${encodeURIComponent(id)}${rest}`;
 const agentPath = (name: string, rest = ''): string => `/agents/${encodeURIComponent(name)}${rest}`;
 
+const note = (id: string): string => `/notes/${encodeURIComponent(id)}`;
+
 /** Facts that are asked for at once: the most that the server gives. */
 const FACTS = 1_000;
+/** Notes of a page: the most that the server gives. */
+const NOTES = 100;
 
 /** What the pages of operators and the inspector ask for. Loaded with them, not with the chat. */
 export const operate = {
@@ -37,6 +43,21 @@ export const operate = {
   allowances: async () => (await call<{ allowances: readonly Allowance[] }>('/allowances')).allowances,
   revokeAllowance: (id: string) =>
     call<undefined>(`/allowances/${encodeURIComponent(id)}`, { method: 'DELETE', key: newKey() }),
+  notes: (query: { readonly q?: string; readonly cursor?: string | undefined }, signal?: AbortSignal) =>
+    call<NoteList>('/notes', { query: { ...query, limit: NOTES }, signal }),
+  async everyNote(): Promise<readonly Note[]> {
+    const found: Note[] = [];
+    for (let cursor: string | undefined; ;) {
+      const page: NoteList = await operate.notes({ cursor });
+      found.push(...page.notes);
+      cursor = page.nextCursor;
+      if (!page.hasMore || cursor === undefined) return found;
+    }
+  },
+  changeNote: ({ id, bundle }: Note, body: { readonly text?: string; readonly pinned?: boolean }) =>
+    call<Note>(note(id), { method: 'PATCH', query: { bundle }, body }),
+  deleteNote: ({ id, bundle }: Note) =>
+    call<undefined>(note(id), { method: 'DELETE', query: { bundle }, key: newKey() }),
   keys: async () => (await call<{ keys: readonly ApiKey[] }>('/keys')).keys,
   makeKey: (key: MakeKey) => call<NewKey>('/keys', { method: 'POST', body: key }),
   revokeKey: (id: string) => call<undefined>(`/keys/${encodeURIComponent(id)}`, { method: 'DELETE', key: newKey() }),

@@ -29,4 +29,5 @@ export const ACCESS = [
   { href: '/keys', text: 'Keys' },
   { href: '/accounts', text: 'Accounts' },
   { href: '/allowances', text: 'Allowances' },
+  { href: '/notes', text: 'Notes' },
 ] as const;

@@ -2,14 +2,18 @@ import { z } from 'zod';
 import { isoTime } from '../../base/clock.ts';
 import { shortDigest } from '../../base/digest.ts';
 import type { AnnounceBlock } from '../../kernel/plugin.ts';
-import type { Note } from '../../kernel/notes.ts';
+import { MOST_NOTE_CHARS, MOST_NOTES, type Note } from '../../kernel/notes.ts';
 import { defineTool, toolFailure, type BuiltinGroup } from '../../kernel/tool.ts';
 
-const MOST_NOTES = 1_000;
 const MOST_FOUND = 30;
 
 const saveInput = z.strictObject({
-  text: z.string().trim().min(1).max(2_000).describe('One thing, so that it makes sense by itself in a year.'),
+  text: z
+    .string()
+    .trim()
+    .min(1)
+    .max(MOST_NOTE_CHARS)
+    .describe('One thing, so that it makes sense by itself in a year.'),
   id: z.string().min(1).max(64).optional().describe('Of the note that this takes the place of.'),
   pinned: z.boolean().default(false).describe('You are told it in every conversation. Few things need that.'),
 });

@@ -30,20 +30,24 @@ export const NOTE_TABLES = `
 `;
 
 const OWN = 'tenant = ?1 AND user_id = ?2 AND bundle = ?3';
-const NOTE = 'id, notes.text AS text, pinned, created_at, updated_at';
-const ORDER = 'pinned DESC, updated_at DESC, id';
+/** Without a bundle: of all. */
+const READ = 'tenant = ?1 AND user_id = ?2 AND (?3 IS NULL OR bundle = ?3)';
+const NOTE = 'id, bundle, notes.text AS text, pinned, created_at, updated_at';
+const ORDER = 'pinned DESC, updated_at DESC, bundle, id';
 
 export const NOTE_SQL = {
   begin: 'BEGIN IMMEDIATE',
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
-  count: `SELECT count(*) AS count FROM notes WHERE ${OWN}`,
-  find: `SELECT ${NOTE} FROM notes WHERE ${OWN} AND id = ?4`,
+  count: `SELECT count(*) AS count FROM notes WHERE ${READ}`,
+  find: `SELECT ${NOTE} FROM notes WHERE ${READ} AND id = ?4 ORDER BY ${ORDER} LIMIT 1`,
   add: `INSERT INTO notes (tenant, user_id, bundle, id, text, pinned, created_at, updated_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
   change: `UPDATE notes SET text = ?5, pinned = ?6, updated_at = ?7 WHERE ${OWN} AND id = ?4`,
   remove: `DELETE FROM notes WHERE ${OWN} AND id = ?4`,
-  list: `SELECT ${NOTE} FROM notes WHERE ${OWN} ORDER BY ${ORDER} LIMIT ?4`,
+  list: `SELECT ${NOTE} FROM notes WHERE ${READ} ORDER BY ${ORDER} LIMIT ?4`,
+  listAfter: `SELECT ${NOTE} FROM notes
+    WHERE ${READ} AND (-pinned, -updated_at, bundle, id) > (-?5, -?6, ?7, ?8) ORDER BY ${ORDER} LIMIT ?4`,
   search: `SELECT ${NOTE} FROM note_words JOIN notes ON notes.note = note_words.rowid
-    WHERE ${OWN} AND note_words MATCH ?4 ORDER BY bm25(note_words), ${ORDER} LIMIT ?5`,
+    WHERE ${READ} AND note_words MATCH ?4 ORDER BY bm25(note_words), ${ORDER} LIMIT ?5`,
 } as const satisfies Record<string, string>;

@@ -1,5 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import type { Note, NoteOwner } from '../../../kernel/notes.ts';
+import type { NoteReader, StoredNote } from '../../../kernel/notes.ts';
 import { CONTROL_FORMAT } from '../control/sql.ts';
 import { connect } from '../sqlite/connection.ts';
 import { guarded } from '../sqlite/guarded.ts';
@@ -17,7 +17,7 @@ export interface SqliteNotesOptions {
 export async function openSqliteNotes({ file, busyTimeoutMs = 5000 }: SqliteNotesOptions): Promise<SyncNotes> {
   const connection = await connect(file, 'full', busyTimeoutMs, CONTROL_FORMAT);
   const { sql, use } = guarded(connection, file, NOTE_SQL);
-  const count = (owner: NoteOwner): number => Number(sql('count').get(...placeOf(owner))?.['count'] ?? 0);
+  const count = (owner: NoteReader): number => Number(sql('count').get(...placeOf(owner))?.['count'] ?? 0);
 
   return {
     saveNote: (owner, { id, text, pinned, createdAt, updatedAt }, most) =>
@@ -40,12 +40,17 @@ export async function openSqliteNotes({ file, busyTimeoutMs = 5000 }: SqliteNote
         const row = sql('find').get(...placeOf(owner), id);
         return row === undefined ? undefined : noteOf(row);
       }),
-    listNotes: (owner, limit) =>
-      use(() =>
-        sql('list')
-          .all(...placeOf(owner), limit)
-          .map(noteOf),
-      ),
+    listNotes: (owner, limit, after) =>
+      use(() => {
+        const rows =
+          after === undefined
+            ? sql('list').all(...placeOf(owner), limit)
+            : sql('listAfter').all(
+                ...[...placeOf(owner), limit],
+                ...[Number(after.pinned), after.updatedAt, after.bundle, after.id],
+              );
+        return rows.map(noteOf);
+      }),
     searchNotes: (owner, words, limit) =>
       use(() => {
         const wanted = words.filter((word) => /[\p{L}\p{N}]/u.test(word));
@@ -63,13 +68,14 @@ export async function openSqliteNotes({ file, busyTimeoutMs = 5000 }: SqliteNote
   };
 }
 
-function placeOf({ tenant, userId, bundle }: NoteOwner): [string, string, string] {
-  return [tenant, userId, bundle];
+function placeOf({ tenant, userId, bundle }: NoteReader): [string, string, string | null] {
+  return [tenant, userId, bundle ?? null];
 }
 
-function noteOf(row: Record<string, SQLOutputValue>): Note {
+function noteOf(row: Record<string, SQLOutputValue>): StoredNote {
   return {
     id: String(row['id']),
+    bundle: String(row['bundle']),
     text: String(row['text']),
     pinned: row['pinned'] === 1,
     createdAt: Number(row['created_at']),
