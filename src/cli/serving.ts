@@ -9,6 +9,7 @@ import { createHost, type Host, type Retention } from '../platform/host.ts';
 import { readBudgets } from '../platform/metering/read-budgets.ts';
 import { openLogger } from '../platform/open-logger.ts';
 import { startMeasures, type StartedMeasures } from '../platform/start-measures.ts';
+import { withReadiness } from '../platform/readiness.ts';
 import { openControlOf, openLedgerOf, openNotesOf, openStorage, type Storage } from '../platform/storage.ts';
 import type { Context } from './context.ts';
 import { parseDuration } from './drive-run.ts';
@@ -35,6 +36,8 @@ export interface Serving {
   readonly host: Host;
   readonly measured: StartedMeasures;
   readonly logger: Logger;
+  /** Rejects while nothing can be driven or answered. */
+  check(): Promise<void>;
   /** Drains the host, unless that was done, and closes everything. */
   close(drainMs: number): Promise<void>;
 }
@@ -58,7 +61,8 @@ export async function openServing(
   });
   const { memory, data } = options;
   const storage = await openStorage({ memory, data, environment, logger });
-  const { log, relay } = storage;
+  const { log, check } = withReadiness(storage.log, systemClock);
+  const { relay } = storage;
   let control: ControlStore | undefined;
   let host: Host | undefined;
   let notes: LazyNotes | undefined;
@@ -93,7 +97,7 @@ export async function openServing(
     };
     const { measures } = measured;
     host = await createHost({ bundles, secret, environment, logger, watch: true, measures, leaseMs, shares, ...kept });
-    return { storage, control, host, measured, logger, close };
+    return { storage, control, host, measured, logger, check, close };
   } catch (error) {
     await close(0);
     throw error;

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { MaybePromise } from '../../src/base/promise.ts';
 
 export const MAIN = path.join(import.meta.dirname, '../../src/cli/main.ts');
 export const OUTCOMES = path.join(import.meta.dirname, 'fixtures/outcomes.yaml');
@@ -88,10 +89,10 @@ export function summaryOf({ out }: Ran): Record<string, unknown> {
 }
 
 /** Waits until something is so; fails after a time that a loaded machine can keep. */
-export async function until<T>(what: () => T | undefined | false, ms = 30_000): Promise<T> {
+export async function until<T>(what: () => MaybePromise<T | undefined | false>, ms = 30_000): Promise<T> {
   const late = Date.now() + ms;
   for (;;) {
-    const found = what();
+    const found = await what();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > late) throw new Error(`it did not become so within ${ms} ms: ${what.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));

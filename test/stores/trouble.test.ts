@@ -23,6 +23,7 @@ import type { Draft } from '../../src/domain/event.ts';
 import type { Log } from '../../src/kernel/ports.ts';
 import { makeDataFolder } from '../../src/platform/data-folder.ts';
 import { aConversation, added, answer, leaseOn, say, seqs, StillClock } from '../conformance/log-samples.ts';
+import { mountRefused, smallDisk } from '../support/small-disk.ts';
 import { openFor, temporaryFile, temporaryFolder } from './temporary.ts';
 
 const clock = new StillClock();
@@ -237,26 +238,8 @@ test('of writes that share a commit, the one that does not fit is refused and th
   );
 });
 
-const mountRefused = (() => {
-  if (process.getuid?.() !== 0) return 'needs root, to mount a small disk';
-  const probe = spawnSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs -o size=1m tmpfs "$d" && umount "$d"']);
-  return probe.status === 0 ? false : 'mounting is not allowed here';
-})();
-
-/** A disk of one megabyte. */
-function smallDisk(t: TestContext): string {
-  const disk = mkdtempSync(path.join(tmpdir(), 'treadle-disk-'));
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
-  assert.equal(mounted.status, 0, mounted.stderr.toString());
-  t.after(() => {
-    spawnSync('umount', ['-l', disk]);
-    rmdirSync(disk);
-  });
-  return disk;
-}
-
 test('a disk that is really full says so and loses nothing', { skip: mountRefused }, async (t) => {
-  const disk = smallDisk(t);
+  const disk = smallDisk(t, '1m');
   const ballast = path.join(disk, 'ballast');
   writeFileSync(ballast, Buffer.alloc(300_000));
   const file = await aLog(t, path.join(disk, 'treadle.db'));
@@ -271,7 +254,7 @@ test('a disk that is really full says so and loses nothing', { skip: mountRefuse
 });
 
 test('a disk that may only be read says so', { skip: mountRefused }, async (t) => {
-  const disk = smallDisk(t);
+  const disk = smallDisk(t, '1m');
   const file = await aLog(t, path.join(disk, 'treadle.db'));
   spawnSync('mount', ['-o', 'remount,ro', disk]);
   const elsewhere = path.join(disk, 'new', 'treadle.db');

@@ -64,7 +64,7 @@ export async function serve(
       page,
       clock: systemClock,
       ids: randomIds,
-      check: async () => storage.log.list({ limit: 1 }),
+      check: () => serving.check(),
       figures: measured.figures,
     });
     await measured.watch(host);

@@ -29,7 +29,7 @@ export async function work(
       probes = await startProbes({
         hostname: options.probesHost ?? '127.0.0.1',
         port,
-        check: async () => storage.log.list({ limit: 1 }),
+        check: () => serving.check(),
         figures: measured.figures,
         logger,
       });

@@ -31,7 +31,8 @@ export function operationHandlers({
         return context.json({ ready: true });
       } catch (problem) {
         const { code } = refusalOf(problem);
-        throw new Refusal(code === 'shutting_down' ? code : 'log_unavailable', undefined, { cause: problem });
+        const isTold = code === 'shutting_down' || code === 'log_full';
+        throw new Refusal(isTold ? code : 'log_unavailable', undefined, { cause: problem });
       }
     },
     async metrics(_asked, { context }) {

@@ -279,9 +279,10 @@ export const operationRoutes = {
   ready: {
     method: 'GET',
     path: '/ready',
-    about: 'It takes requests: the log can be read and it is not about to end. 503 otherwise.',
+    about:
+      'It takes requests: the log answers and has room, and it is not about to end. 503 otherwise, and 507 where it is full.',
     status: 200,
-    refuses: ['log_unavailable', 'shutting_down'],
+    refuses: ['log_unavailable', 'log_full', 'shutting_down'],
   },
   metrics: {
     method: 'GET',
