@@ -37,7 +37,7 @@ export interface Serving {
   readonly measured: StartedMeasures;
   readonly logger: Logger;
   /** Rejects while nothing can be driven or answered. */
-  check(): Promise<void>;
+  readonly check: () => Promise<void>;
   /** Drains the host, unless that was done, and closes everything. */
   close(drainMs: number): Promise<void>;
 }

@@ -199,8 +199,8 @@ export interface Log {
    * others that share the log. May also call without any. The returned function ends it.
    */
   onWork(listener: () => void): () => void;
-  /** How many conversations have each status. Counts them one by one: for a page that an operator looks at. */
-  counts(query?: { readonly tenant?: string | undefined }): MaybePromise<Readonly<Partial<Record<RunStatus, number>>>>;
+  /** How many conversations have each status. Asked as often as somebody looks at figures: it must not read them all. */
+  counts(): MaybePromise<Readonly<Partial<Record<RunStatus, number>>>>;
   /** Since when the longest waiting conversation of `ready` has had work that nobody took. */
   oldestReady(): MaybePromise<Instant | undefined>;
   /**

@@ -10,7 +10,7 @@ export interface Readiness {
   /** The log, with an ear for what becomes of facts that are stated in it. */
   readonly log: Log;
   /** Rejects while requests cannot be served: the log does not answer, or has no room. */
-  check(): Promise<void>;
+  readonly check: () => Promise<void>;
 }
 
 /** A full log can be read, so reading alone would call it ready. Nothing is written to find out. */

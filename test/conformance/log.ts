@@ -214,13 +214,21 @@ export function logConformance(name: string, { open, reopen }: LogUnderTest): vo
       assert.deepEqual({ metadata: row?.metadata, limits: row?.limits }, given);
     });
 
-    fact('counts go by status, of all or of one tenant', async (log) => {
-      await log.create(aConversation('c2', { tenant: 'other' }));
-      await log.create(aConversation('c3'));
-      added(await log.append(await leaseOn(log, 'c3'), 0, [], { status: 'completed' }));
-      assert.deepEqual({ ...(await log.counts()) }, { completed: 1, initializing: 2 });
-      assert.deepEqual({ ...(await log.counts({ tenant: 'other' })) }, { initializing: 1 });
-      assert.deepEqual({ ...(await log.counts({ tenant: 'nobody' })) }, {});
+    fact('counts go by status, however a conversation came to it or went', async (log) => {
+      for (const id of ['c2', 'c3', 'c4']) await log.create(aConversation(id));
+      const lease = await leaseOn(log, 'c3');
+      added(await log.append(lease, 0, [], { status: 'running' }));
+      added(await log.append(lease, 0, [], { status: 'completed' }));
+      added(await log.append(lease, 0, [answer('a')], { status: 'completed' }));
+      await log.release(lease);
+      assert.deepEqual({ ...(await log.counts()) }, { completed: 1, initializing: 3 });
+      const carried = await log.carry('c3');
+      await log.fork(aConversation('c5'), 'c3', 1);
+      await log.remove('c3');
+      await log.remove('c4');
+      assert.deepEqual({ ...(await log.counts()) }, { initializing: 3 });
+      if (carried !== undefined) await log.adopt(carried);
+      assert.deepEqual({ ...(await log.counts()) }, { completed: 1, initializing: 3 });
     });
   });
 

@@ -255,7 +255,7 @@ test('a log that is full, locked, corrupt or away has a code each, and its path 
     fail(code);
     const given = await call('POST', RUNS, { body: { prompt: 'x' } });
     assert.deepEqual([given.status, given.code, /secret|look/.test(JSON.stringify(given.body))], [status, code, false]);
-    assert.equal((await call('GET', '/ready')).status, 503);
+    assert.equal((await call('GET', '/ready')).status, code === 'log_full' ? 507 : 503);
   }
   fail(undefined);
   assert.equal((await call('POST', RUNS, { body: { prompt: 'x' } })).status, 202);

@@ -50,7 +50,7 @@ test('every version of every fact so far can be read', () => {
 
 test('a migration that was released is never changed', () => {
   // To change the tables, add a migration and its digest.
-  const released = ['ebc21d6976738fa2', '0b67d415ab422f02'];
+  const released = ['ebc21d6976738fa2', '0b67d415ab422f02', 'e3fa7fde748e73db'];
   assert.deepEqual(
     MIGRATIONS.map((step) => sha256(step).slice(0, 16)),
     released,

@@ -52,7 +52,7 @@ export function dyingLog(log: Log, { at, when, posts = false }: CrashPoint): Log
     rename: (id, title) => alive(() => log.rename(id, title)),
     remove: (id) => alive(() => log.remove(id)),
     fork: (meta, from, at) => alive(() => log.fork(meta, from, at)),
-    counts: (query) => alive(() => log.counts(query)),
+    counts: () => alive(() => log.counts()),
     oldestReady: () => alive(() => log.oldestReady()),
     watch: (id, listener) => log.watch(id, () => (died ? undefined : listener())),
     writeBody: (id, body) => alive(() => log.writeBody(id, body)),

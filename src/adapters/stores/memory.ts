@@ -291,11 +291,9 @@ export function createMemoryLog({
 
     onWork: (listener) => watchers.addForWork(listener),
 
-    counts({ tenant } = {}) {
+    counts() {
       const counts: Partial<Record<RunStatus, number>> = {};
-      for (const { meta, status } of entries.values()) {
-        if (tenant === undefined || meta.tenant === tenant) counts[status] = (counts[status] ?? 0) + 1;
-      }
+      for (const { status } of entries.values()) counts[status] = (counts[status] ?? 0) + 1;
       return counts;
     },
 

@@ -267,9 +267,8 @@ export function createPostgresLog(
       };
     },
 
-    async counts({ tenant } = {}) {
-      const values = [tenant === undefined ? null : storedName(tenant)];
-      const rows = await run<{ status: string; count: number }>('counts', values, 'some');
+    async counts() {
+      const rows = await run<{ status: string; count: number }>('counts', [], 'some');
       return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
     },
 

@@ -271,8 +271,8 @@ export function createSqliteLog(
       };
     },
 
-    counts({ tenant } = {}) {
-      return reading(() => statusCounts(sql, tenant));
+    counts() {
+      return reading(() => statusCounts(sql));
     },
 
     oldestReady() {

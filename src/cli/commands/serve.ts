@@ -64,7 +64,7 @@ export async function serve(
       page,
       clock: systemClock,
       ids: randomIds,
-      check: () => serving.check(),
+      check: serving.check,
       figures: measured.figures,
     });
     await measured.watch(host);

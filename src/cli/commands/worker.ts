@@ -29,7 +29,7 @@ export async function work(
       probes = await startProbes({
         hostname: options.probesHost ?? '127.0.0.1',
         port,
-        check: () => serving.check(),
+        check: serving.check,
         figures: measured.figures,
         logger,
       });

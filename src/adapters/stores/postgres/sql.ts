@@ -141,7 +141,7 @@ export function logStatements(s: string) {
         (SELECT min(until) FROM ${s}.conversations
           WHERE waiting_since IS NOT NULL AND owner IS NOT NULL AND ($1::text[] IS NULL OR bundle = ANY ($1)))
       ) - ${now('$2')} AS ms`,
-    counts: `SELECT status, count(*) FROM ${s}.conversations WHERE $1::text IS NULL OR tenant = $1 GROUP BY status`,
+    counts: `SELECT status, sum(count)::bigint AS count FROM ${s}.run_counts GROUP BY status HAVING sum(count) <> 0`,
     heads: `SELECT id, head FROM ${s}.conversations WHERE id = ANY ($1::text[])`,
 
     fork: `WITH source AS (

@@ -215,4 +215,31 @@ export const MIGRATIONS: readonly ((schema: string) => string)[] = [
   `,
   // What is held, for the shares of tenants and users.
   (s) => `CREATE INDEX conversations_held ON ${s}.conversations (tenant, user_id) WHERE owner IS NOT NULL`,
+  // How many runs have each status, kept by triggers, so that older processes beside this one keep it too. A status has many
+  // rows, and a connection its own of them: of one row all who change a status would wait for each other.
+  (s) => `
+  CREATE TABLE ${s}.run_counts (
+    status text COLLATE "C" NOT NULL,
+    slot integer NOT NULL,
+    count bigint NOT NULL, -- their sum is the figure; one alone may be below zero
+    PRIMARY KEY (status, slot)
+  ) WITH (fillfactor = 50);
+
+  -- With the rights of its owner: whoever may write a conversation may be allowed nothing else here.
+  CREATE FUNCTION ${s}.count_run() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $$
+  BEGIN
+    INSERT INTO ${s}.run_counts AS c (status, slot, count)
+    SELECT v.status, pg_backend_pid() % 64, v.change
+    FROM (VALUES (OLD.status, -1), (NEW.status, 1)) v (status, change) WHERE v.status IS NOT NULL
+    ORDER BY v.status -- all in one order, so that no two wait for each other
+    ON CONFLICT (status, slot) DO UPDATE SET count = c.count + excluded.count;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER conversations_counted AFTER INSERT OR DELETE ON ${s}.conversations
+    FOR EACH ROW EXECUTE FUNCTION ${s}.count_run();
+  CREATE TRIGGER conversations_recounted AFTER UPDATE OF status ON ${s}.conversations
+    FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status) EXECUTE FUNCTION ${s}.count_run();
+  -- From here on nobody writes until all of this is there, so what is counted now is what there is.
+  INSERT INTO ${s}.run_counts SELECT status, 0, count(*) FROM ${s}.conversations GROUP BY status;
+  `,
 ];

@@ -58,8 +58,8 @@ export function removeConversation(sql: Statements, { key, head }: StandingRow):
   for (const { blob } of blobs) sql('removeBlob').run(Number(blob));
 }
 
-export function statusCounts(sql: Statements, tenant: string | undefined): Partial<Record<RunStatus, number>> {
-  const rows = sql('counts').all(tenant ?? null);
+export function statusCounts(sql: Statements): Partial<Record<RunStatus, number>> {
+  const rows = sql('counts').all();
   return Object.fromEntries(rows.map(({ status, count }) => [String(status), Number(count)]));
 }
 
