@@ -15,6 +15,13 @@ export function ago(at: string | number, from = now()): string {
   return relative.format(Math.round(seconds / 86_400), 'day');
 }
 
+const date = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** `Dec 1, 09:05 AM`, as the reader's place writes it. */
+export function dateInWords(at: string | number): string {
+  return date.format(new Date(at));
+}
+
 /** Milliseconds in words: `340 ms`, `3.4 s`, `2 m 05 s`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

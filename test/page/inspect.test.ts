@@ -26,7 +26,8 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     const first = page.getByRole('region', { name: 'Turn 1' });
     await first.getByText('log_book waits').waitFor();
     // The clerk's own two calls stand below the delegation, between the calls of the run.
-    await first.getByText('call 2', { exact: true }).nth(2).waitFor();
+    await first.getByText('call 2', { exact: true }).nth(1).waitFor();
+    await first.getByText('call 2, attempt 2', { exact: true }).waitFor();
     const names = await first.locator('.fall-name').allTextContents();
     assert.deepEqual(names.slice(names.indexOf('delegate')), [
       ...['delegate', 'call 1', 'observe', 'call 2', 'call 3', 'log_book waits', 'log_book', 'call 4'],
@@ -35,6 +36,37 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     await first.getByRole('link', { name: 'Look into that run' }).click();
     await page.getByRole('link', { name: 'the run that began it' }).waitFor();
     assert.deepEqual(strays, []);
+  });
+
+  it('leads from a call to the prompt of that call, and from an action to its facts', async (t) => {
+    const served = await anObservatory(t);
+    const { page } = await visit(t, served, inspect(await served.survey()));
+    const first = page.getByRole('region', { name: 'Turn 1' });
+    await first.getByRole('button', { name: /^call 2, attempt 2/ }).click();
+    await first.getByRole('link', { name: 'What the model saw' }).click();
+    const chosen = page.locator('.call-list [aria-current="true"]').filter({ hasText: '1.2 #2' });
+    await chosen.waitFor();
+    await chosen.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForURL(/call=1\.3/);
+    await page.goBack();
+    await first
+      .getByRole('button', { name: /^observe/ })
+      .first()
+      .click();
+    await first.getByRole('link', { name: 'Its facts in the log' }).click();
+    await page.getByText(/^[1-9] of \d+ facts/).waitFor();
+  });
+
+  it('writes no two times of an axis over one another on a phone', async (t) => {
+    const served = await anObservatory(t);
+    const { page } = await visit(t, served, inspect(await served.surveyed()), { width: 390 });
+    await page.locator('.fall-axis .fall-track span').first().waitFor();
+    const overlaps = await page.evaluate<number>(`[...document.querySelectorAll('.fall-axis')].flatMap((axis) => {
+      const boxes = [...axis.querySelectorAll('.fall-track span')].map((one) => one.getBoundingClientRect());
+      return boxes.filter((box, index) => index > 0 && box.left < boxes[index - 1].right);
+    }).length`);
+    assert.equal(overlaps, 0);
   });
 
   it('says of a cold call what was expected, what was billed, and which change did it', async (t) => {
@@ -70,6 +102,9 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     const { page } = await visit(t, served, inspect(await served.surveyed(), 'verdicts'));
     const row = (text: string) => page.getByRole('row').filter({ hasText: text });
     await row('gate.tool_approval').getByText('priority 50').waitFor();
+    // What a gate only made something of stands behind what was objected to.
+    assert.equal(await row('gate.budget').count(), 0);
+    await page.getByRole('button', { name: /^With revisions/ }).click();
     await row('gate.budget').first().getByText('priority 1000').waitFor();
     assert.match((await row('gate.tool_approval').textContent()) ?? '', /log_book.*hold/);
     assert.match((await row('allow').filter({ hasText: 'local' }).textContent()) ?? '', /log_book/);
@@ -124,6 +159,8 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     await page.getByRole('button', { name: 'Replay by its own rules' }).click();
     await page.getByText('Everything would be the same.').waitFor();
     const text = readFileSync(OBSERVATORY, 'utf8').replace('You keep watch over', 'You keep an eye on');
+    await page.getByRole('button', { name: 'Another bundle' }).click();
+    await page.getByText('Paste a bundle or choose a file first.').waitFor();
     await page.getByRole('textbox', { name: /^A bundle to replay/ }).fill(text);
     await page.getByRole('button', { name: 'Replay under this bundle' }).click();
     await page.getByText('It would go otherwise.').waitFor();
@@ -162,7 +199,7 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     });
     await page.goto(inspect(id, 'tokens'));
     await page.getByRole('tab', { name: 'Tokens' }).waitFor();
-    await page.getByText('Loading…').waitFor();
+    await page.getByRole('status', { name: 'Loading…' }).first().waitFor();
     release();
     await page.getByText('Tokens of each call').waitFor();
   });
@@ -196,10 +233,7 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
       const found: string[] = [];
       for (const tab of ['time', 'tokens', 'prompts', 'verdicts', 'log', 'replay']) {
         await page.goto(inspect(id, tab));
-        await page
-          .locator('.tab-panel h3, .tab-panel table, .section, .log-list details, .replay form')
-          .first()
-          .waitFor();
+        await page.locator('.tab-panel h3, .tab-panel table, .section, .log-list details, .replay').first().waitFor();
         found.push(...(await seriousFindings(page)).map((one) => `${tab} ${one}`));
         if (!(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')))
           found.push(`${tab} is too wide`);

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { scaleOf, ticksOf, timeByKind, type Span } from '../../web/inspect/waterfall-model.ts';
 
 function span(from: number, to: number, kind: Span['kind'] = 'action'): Span {
-  return { id: `${from}`, kind, label: '', detail: '', from, to, iteration: undefined, isBad: false };
+  return { id: `${from}`, kind, label: '', isName: true, detail: '', from, to, iteration: undefined, isBad: false };
 }
 
 describe('the time scale of a turn', () => {
@@ -48,7 +48,7 @@ describe('the time scale of a turn', () => {
 describe('the axis of a turn', () => {
   it('has round points, none of them beyond the end', () => {
     const spans = [span(0, 930)];
-    const ticks = ticksOf(scaleOf(spans, 0, 930), 0, 930);
+    const ticks = ticksOf(scaleOf(spans, 0, 930), 0, 930, 7);
     assert.deepEqual(
       ticks.map(({ ms }) => ms),
       [0, 200, 400, 600, 800],
@@ -58,8 +58,16 @@ describe('the axis of a turn', () => {
   it('leaves out points that would stand on one another where time was cut out', () => {
     const hour = 3_600_000;
     const spans = [span(0, 100), span(100, hour, 'wait'), span(hour, hour + 100)];
-    const ticks = ticksOf(scaleOf(spans, 0, hour + 100), 0, hour + 100);
-    for (const [index, { at }] of ticks.entries()) assert.ok(index === 0 || at - (ticks[index - 1]?.at ?? 0) > 0.06);
+    const ticks = ticksOf(scaleOf(spans, 0, hour + 100), 0, hour + 100, 7);
+    for (const [index, { at }] of ticks.entries()) assert.ok(index === 0 || at - (ticks[index - 1]?.at ?? 0) > 0.08);
+  });
+
+  it('has few of them where there is little room, and none at the very edge', () => {
+    const of = (ms: number) => ticksOf(scaleOf([span(0, ms)], 0, ms), 0, ms, 3);
+    for (const ms of [100, 930, 8_700, 60_000]) {
+      assert.ok(of(ms).length <= 4);
+      assert.ok(of(ms).every(({ at }) => at < 0.9));
+    }
   });
 });
 

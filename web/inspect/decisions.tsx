@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import { operate } from '../api/operate.ts';
 import { duration } from '../clock.ts';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
+import { Segments } from '../ui/segments.tsx';
 import type { WholeLog } from './use-log.ts';
 import { verdictsOf, type Verdict } from './verdicts-of.ts';
 
@@ -17,6 +18,7 @@ export function Decisions({ agent, log }: { readonly agent: string | undefined; 
     retry: false,
   });
   const verdicts = useMemo(() => verdictsOf(log.facts, details.data?.plugins), [log.facts, details.data]);
+  const [shown, setShown] = useState<'objections' | 'all'>('objections');
   if (log.error !== undefined && log.facts.length === 0) return <Failure error={log.error} onRetry={log.again} />;
   if (log.isReading) return <Skeleton kind="rows" count={8} />;
   if (verdicts.length === 0)
@@ -26,9 +28,24 @@ export function Decisions({ agent, log }: { readonly agent: string | undefined; 
       </Notice>
     );
   const first = verdicts[0]?.at ?? 0;
+  const revisions = verdicts.filter(isRevision).length;
+  const isAll = shown === 'all' || revisions === verdicts.length;
   return (
     <>
       <Tally verdicts={verdicts} />
+      {revisions === 0 || revisions === verdicts.length ? null : (
+        <div className="toolbar filters">
+          <Segments
+            label="Which verdicts"
+            value={shown}
+            options={[
+              { value: 'objections', label: `Objections and answers ${verdicts.length - revisions}` },
+              { value: 'all', label: `With revisions ${verdicts.length}` },
+            ]}
+            onChange={setShown}
+          />
+        </div>
+      )}
       <div className="table-frame" tabIndex={0} role="region" aria-label="Verdicts">
         <table className="verdicts">
           <thead>
@@ -46,28 +63,35 @@ export function Decisions({ agent, log }: { readonly agent: string | undefined; 
             </tr>
           </thead>
           <tbody>
-            {verdicts.map((one) => (
-              <tr key={one.seq}>
-                <td className="figure">{one.seq}</td>
-                <th scope="row">{one.about}</th>
-                <td>
-                  {one.isPerson ? one.who : <code>{one.who}</code>}
-                  {one.priority === undefined ? null : <small className="cell-more">priority {one.priority}</small>}
-                </td>
-                <td>
-                  <span className="chip" data-tone={one.tone}>
-                    {one.said}
-                  </span>
-                </td>
-                <td>{one.why}</td>
-                <td className="figure">{duration(one.at - first)}</td>
-              </tr>
-            ))}
+            {verdicts
+              .filter((one) => isAll || !isRevision(one))
+              .map((one) => (
+                <tr key={one.seq}>
+                  <td className="figure">{one.seq}</td>
+                  <th scope="row">{one.about}</th>
+                  <td>
+                    {one.isPerson ? one.who : <code>{one.who}</code>}
+                    {one.priority === undefined ? null : <small className="cell-more">priority {one.priority}</small>}
+                  </td>
+                  <td>
+                    <span className="chip" data-tone={one.tone}>
+                      {one.said}
+                    </span>
+                  </td>
+                  <td className="verdict-why">{one.why === '' ? '–' : one.why}</td>
+                  <td className="figure">{duration(one.at - first)}</td>
+                </tr>
+              ))}
           </tbody>
         </table>
       </div>
     </>
   );
+}
+
+/** What a gate made of something, without anything against it: many, and of little news. */
+function isRevision({ said }: Verdict): boolean {
+  return said === 'revise';
 }
 
 /** How often who said what. */

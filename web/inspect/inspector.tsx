@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { api } from '../api/calls.ts';
-import { ago } from '../clock.ts';
+import { ago, dateInWords } from '../clock.ts';
 import { useRun } from '../state/use-run.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Failure } from '../ui/notice.tsx';
@@ -57,6 +57,9 @@ export function Inspector({ id }: { readonly id: string }) {
             <Figure name="Agent">{data.agent}</Figure>
             <Figure name="Turns">{data.turns}</Figure>
             <Figure name="Cost, with all below">{money(data.cost?.amount)}</Figure>
+            <Figure name="Began">
+              <time dateTime={data.createdAt}>{dateInWords(data.createdAt)}</time>
+            </Figure>
             <Figure name="Last progress">{ago(data.lastProgressAt)}</Figure>
             {data.parent === undefined ? null : (
               <Figure name="Below">
@@ -76,6 +79,7 @@ export function Inspector({ id }: { readonly id: string }) {
         <Tabs.Root
           value={tab}
           onValueChange={(next: TabName) => {
+            // What the other views are pointed at stays theirs.
             setSearch({ tab: next.toLowerCase() }, { replace: true });
           }}
         >
@@ -88,7 +92,11 @@ export function Inspector({ id }: { readonly id: string }) {
             <Tabs.Indicator className="tab-mark" />
           </Tabs.List>
           <Tabs.Panel value="Time" className="tab-panel">
-            {run.status === undefined ? <Skeleton kind="rows" count={12} /> : <Waterfall entries={run.entries} />}
+            {run.status === undefined ? (
+              <Skeleton kind="rows" count={12} />
+            ) : (
+              <Waterfall id={id} entries={run.entries} />
+            )}
           </Tabs.Panel>
           <Tabs.Panel value="Tokens" className="tab-panel">
             <WithCalls id={id} isMoving={isMoving} show={(calls) => <Tokens calls={calls} />} />

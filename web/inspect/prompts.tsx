@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
 import { api } from '../api/calls.ts';
 import type { ModelCall } from '../api/operate-types.ts';
 import type { Prompt, PromptSection } from '../api/types.ts';
+import { CopyButton } from '../ui/copy-button.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { money, tokens } from '../ui/amounts.ts';
@@ -21,9 +23,17 @@ export function Prompts({ id, calls }: { readonly id: string; readonly calls: re
       !ASIDES.has(one.purpose) &&
       !calls.slice(index + 1).some((later) => later.turn === one.turn && later.iteration === one.iteration),
   );
-  const [chosen, setChosen] = useState<number>();
-  const index = chosen ?? shown.length - 1;
+  const [search, setSearch] = useSearchParams();
+  const wanted = shown.findIndex((one) => `${one.turn}.${one.iteration}` === search.get('call'));
+  const index = wanted < 0 ? shown.length - 1 : wanted;
   const call = shown[index];
+  const list = useRef<HTMLOListElement>(null);
+  const choose = (place: number): void => {
+    const one = shown[place];
+    if (one === undefined) return;
+    setSearch({ tab: 'prompts', call: `${one.turn}.${one.iteration}` }, { replace: true });
+    list.current?.querySelectorAll('button')[place]?.focus();
+  };
   if (call === undefined)
     return (
       <Notice title="No model was called yet">
@@ -32,15 +42,24 @@ export function Prompts({ id, calls }: { readonly id: string; readonly calls: re
     );
   return (
     <div className="prompts">
-      <ol className="call-list" aria-label="Model calls">
+      <ol
+        ref={list}
+        className="call-list"
+        aria-label="Model calls"
+        onKeyDown={({ key }) => {
+          if (key === 'ArrowRight') choose(index + 1);
+          if (key === 'ArrowLeft') choose(index - 1);
+        }}
+      >
         {shown.map((one, place) => (
           <li key={one.seq}>
             <button
               type="button"
               aria-current={place === index}
               data-cold={one.cold !== undefined}
+              title={one.cold === undefined ? undefined : 'This call was cold'}
               onClick={() => {
-                setChosen(place);
+                choose(place);
               }}
             >
               {nameOf(one)}
@@ -100,12 +119,22 @@ function PromptOf({
         </aside>
       )}
       <Strip prompt={prompt.data} />
-      {sections.map((section) => (
-        <Section key={section.name} section={section} before={known.get(section.name)} isFirst={isFirst} />
-      ))}
+      <div className="sections">
+        {sections
+          .filter(({ bytes }) => bytes > 0)
+          .map((section) => (
+            <Section key={section.name} section={section} before={known.get(section.name)} isFirst={isFirst} />
+          ))}
+      </div>
+      <Empty sections={sections.filter(({ bytes }) => bytes === 0)} />
       <Messages now={JSON.stringify(messages, null, 2)} before={pretty(previous.data?.messages)} />
     </div>
   );
+}
+
+function Empty({ sections }: { readonly sections: readonly PromptSection[] }) {
+  if (sections.length === 0) return null;
+  return <p className="remark">Empty in this prompt: {sections.map(({ name }) => name).join(', ')}.</p>;
 }
 
 function pretty(value: unknown): string | undefined {
@@ -182,7 +211,7 @@ function Section({
         <span>stays for the {lifetime}</span>
         <span>{read === undefined ? (cached ? 'may be cached' : 'sent anew') : READ[read]}</span>
         <span>{bytes.toLocaleString()} bytes</span>
-        <code>{digest.slice(0, 10)}</code>
+        <code title={`sha256 ${digest}`}>{digest.slice(0, 10)}</code>
         <span className="section-change">{change}</span>
       </summary>
       <Body now={text} before={change === 'changed' ? before?.text : undefined} />
@@ -195,7 +224,8 @@ function Messages({ now, before }: { readonly now: string; readonly before: stri
     <details className="section">
       <summary>
         <strong>messages</strong>
-        <span>as the model adapter was handed them</span>
+        <span>as they are sent</span>
+        <span />
         <span>{now.length.toLocaleString()} characters</span>
       </summary>
       <Body now={now} before={before === now ? undefined : before} />
@@ -206,7 +236,12 @@ function Messages({ now, before }: { readonly now: string; readonly before: stri
 /** The text, or what changed in it since the call before. */
 function Body({ now, before }: { readonly now: string; readonly before: string | undefined }) {
   const [isDiff, setDiff] = useState(true);
-  const text = <pre tabIndex={0}>{now === '' ? 'Empty.' : now}</pre>;
+  const text = (
+    <div className="section-text">
+      <CopyButton text={now} label="Copy this section" />
+      <pre tabIndex={0}>{now}</pre>
+    </div>
+  );
   if (before === undefined) return text;
   return (
     <div className="section-body">

@@ -1,6 +1,7 @@
 import { Download } from 'lucide-react';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { VList } from 'virtua';
+import { useSearchParams } from 'wouter';
 import type { LoggedFact } from '../api/operate-types.ts';
 import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
@@ -19,8 +20,13 @@ interface Line {
 /** The facts themselves, as they were written. Only those in sight are drawn. */
 export function RawLog({ id, log }: { readonly id: string; readonly log: WholeLog }) {
   const { facts, isReading, error, again } = log;
-  const [wanted, setWanted] = useState('');
-  const [type, setType] = useState('');
+  const [search, setSearch] = useSearchParams();
+  const wanted = search.get('find') ?? '';
+  const type = search.get('type') ?? '';
+  const find = (part: { readonly find?: string; readonly type?: string }): void => {
+    const all = Object.entries({ find: wanted, type, ...part }).filter(([, value]) => value !== '');
+    setSearch({ tab: 'log', ...Object.fromEntries(all) }, { replace: true });
+  };
   const words = useDeferredValue(wanted.trim().toLowerCase());
   const lines = useMemo(() => facts.map((fact): Line => ({ fact, text: JSON.stringify(fact.payload) })), [facts]);
   const types = useMemo(() => [...new Set(facts.map((fact) => fact.type))].sort(), [facts]);
@@ -45,14 +51,16 @@ export function RawLog({ id, log }: { readonly id: string; readonly log: WholeLo
           aria-label="Find in the log"
           value={wanted}
           onChange={(event) => {
-            setWanted(event.target.value);
+            find({ find: event.target.value });
           }}
         />
         <Choice
           label="Kind of fact"
           value={type}
           options={[{ value: '', label: 'every kind' }, ...types.map((one) => ({ value: one, label: one }))]}
-          onChange={setType}
+          onChange={(next) => {
+            find({ type: next });
+          }}
         />
         <span className="toolbar-note" aria-live="polite">
           {shown.length === facts.length

@@ -1,9 +1,17 @@
 import { useMutation } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { operate } from '../api/operate.ts';
 import type { ReplayReport } from '../api/operate-types.ts';
+import { useIsAdmin } from '../operate/use-caller.ts';
+import { Button } from '../ui/button.tsx';
 import { BundleForm, Mistakes } from '../ui/bundle-form.tsx';
 import { Figures } from '../ui/figures.tsx';
+import { Segments } from '../ui/segments.tsx';
+
+const RULES = [
+  { value: 'own', label: 'Its own rules' },
+  { value: 'other', label: 'Another bundle' },
+] as const;
 
 const DiffView = lazy(async () => ({ default: (await import('../ui/diff-view.tsx')).DiffView }));
 
@@ -15,22 +23,54 @@ export function Replay({ id }: { readonly id: string }) {
   const replay = useMutation({
     mutationFn: (text: string) => operate.replay(id, text === '' ? undefined : text),
   });
+  const isAdmin = useIsAdmin();
+  const [rules, setRules] = useState<'own' | 'other'>('own');
   return (
     <div className="replay">
-      <BundleForm
-        rows={8}
-        placeholder="id: desk@1 …"
-        about="A bundle to replay this run under. Nothing is sent to a model and no tool runs: they answer what they answered then. Leave it empty to hold the run against its own log."
-        submit={(text) =>
-          replay.isPending ? 'Replaying…' : text === '' ? 'Replay by its own rules' : 'Replay under this bundle'
-        }
-        isDisabled={() => replay.isPending}
-        onSubmit={(text) => {
-          replay.mutate(text);
+      <p className="replay-about">
+        The run once more, offline: nothing is sent to a model and no tool runs, they answer what they answered then.
+        What would have been asked for otherwise is told, prompt by prompt.
+      </p>
+      <Segments
+        label="By which rules"
+        value={rules}
+        options={RULES}
+        onChange={(next) => {
+          setRules(next);
+          replay.reset();
         }}
-      >
-        {replay.isError ? <Mistakes error={replay.error} /> : null}
-      </BundleForm>
+      />
+      {rules === 'own' ? (
+        <div className="replay-own">
+          <p>Holds the run against its own log: whether it still comes out as it was written.</p>
+          <Button
+            look="solid"
+            disabled={replay.isPending}
+            onClick={() => {
+              replay.mutate('');
+            }}
+          >
+            {replay.isPending ? 'Replaying…' : 'Replay by its own rules'}
+          </Button>
+        </div>
+      ) : isAdmin ? (
+        <BundleForm
+          rows={10}
+          placeholder={'id: desk@1\nconfig:\n  react:\n    main: …'}
+          about="A bundle to replay this run under, such as an edit of its own."
+          submit={() => (replay.isPending ? 'Replaying…' : 'Replay under this bundle')}
+          blocked={(text) => (text === '' ? 'Paste a bundle or choose a file first.' : undefined)}
+          isBusy={replay.isPending}
+          onSubmit={(text) => {
+            replay.mutate(text);
+          }}
+        >
+          {null}
+        </BundleForm>
+      ) : (
+        <p className="remark">Another bundle is for keys with the scope “admin”: it could read what yours may not.</p>
+      )}
+      {replay.isError ? <Mistakes error={replay.error} /> : null}
       {replay.data === undefined ? null : <Report report={replay.data} />}
     </div>
   );

@@ -43,6 +43,9 @@ export function Tokens({ calls }: { readonly calls: readonly ModelCall[] }) {
           },
         ]}
       />
+      {cold.map(({ name, call }) => (
+        <Cold key={call.seq} name={name} call={call} />
+      ))}
       <h3>Tokens of each call</h3>
       <TokenBars rows={rows} />
       {known === 0 ? null : (
@@ -51,9 +54,6 @@ export function Tokens({ calls }: { readonly calls: readonly ModelCall[] }) {
           <CostBars rows={rows} />
         </>
       )}
-      {cold.map(({ name, call }) => (
-        <Cold key={call.seq} name={name} call={call} />
-      ))}
       <details className="behind">
         <summary>The same as a table</summary>
         <div className="table-frame" tabIndex={0} role="region" aria-label="Tokens of each model call">
@@ -155,7 +155,8 @@ function rowOf(call: ModelCall): CallRow {
   return {
     name: nameOf(call),
     call,
-    predicted: call.expectedRead,
+    // Of a call that failed nothing was read; where nothing was expected there is nothing to miss.
+    predicted: call.failure === undefined && call.expectedRead !== 0 ? call.expectedRead : undefined,
     cost: call.cost === undefined ? undefined : Number(call.cost.amount),
     ...tokenFigures(call.usage),
   };

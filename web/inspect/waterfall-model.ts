@@ -8,6 +8,8 @@ export interface Span {
   readonly id: string;
   readonly kind: SpanKind;
   readonly label: string;
+  /** The label is the name of a tool. */
+  readonly isName: boolean;
   readonly detail: string;
   readonly from: number;
   /** Undefined while it goes on. */
@@ -15,6 +17,8 @@ export interface Span {
   /** Number of the model call that it belongs to, where it says. */
   readonly iteration: number | undefined;
   readonly isBad: boolean;
+  /** The action that the log knows it by. */
+  readonly action?: string;
   /** The run below that it waits for. */
   readonly run?: string;
 }
@@ -31,7 +35,8 @@ export function spansOf(entries: readonly WireEntry[]): readonly Span[] {
         spans.push({
           id: `${entry.id}-${index}`,
           kind: attempt.failure === undefined ? 'call' : 'failed',
-          label: call.purpose ?? `call ${call.iteration}`,
+          label: `${call.purpose ?? `call ${call.iteration}`}${index === 0 ? '' : `, attempt ${index + 1}`}`,
+          isName: false,
           detail: `${attempt.provider} ${call.served ?? attempt.model}${attempt.failure === undefined ? '' : `: ${attempt.failure.message}`}`,
           from: attempt.at,
           to: attempt.ms === undefined ? undefined : attempt.at + attempt.ms,
@@ -46,6 +51,8 @@ export function spansOf(entries: readonly WireEntry[]): readonly Span[] {
         id: `${entry.id}-${request.request}`,
         kind: 'wait',
         label: `${action.name} waits`,
+        isName: true,
+        action: entry.id,
         detail: request.answer === undefined ? request.question : `${request.answer.by}: ${request.answer.decision}`,
         from: request.at,
         to: request.answeredAt,
@@ -57,6 +64,8 @@ export function spansOf(entries: readonly WireEntry[]): readonly Span[] {
         id: entry.id,
         kind: action.waits === undefined ? 'action' : action.waits.kind === 'subagent' ? 'below' : 'outside',
         label: action.name,
+        isName: true,
+        action: entry.id,
         detail: action.observation?.error?.message ?? action.observation?.outcome ?? action.state,
         from: action.startedAt,
         to: action.ms === undefined ? undefined : action.startedAt + action.ms,
@@ -75,12 +84,12 @@ export function timeByKind(spans: readonly Span[], now: number): Readonly<Record
   return sums;
 }
 
-/** Round points of time for an axis: at most so many, none where idle time was cut out. */
+/** Round points of time for an axis: at most so many, as far from one another as their words are long. */
 export function ticksOf(
   scale: Scale,
   from: number,
   to: number,
-  most = 6,
+  most: number,
 ): readonly { readonly at: number; readonly ms: number }[] {
   const whole = to - from;
   if (whole <= 0) return [];
@@ -91,8 +100,8 @@ export function ticksOf(
   for (let ms = 0; ms <= whole; ms += step) {
     const at = scale.at(from + ms);
     const last = ticks.at(-1);
-    // Points that fall into a cut would stand on one another.
-    if (last === undefined || at - last.at > 0.06) ticks.push({ at, ms });
+    // Points that fall into a cut would stand on one another, and the last one beyond the edge.
+    if (last === undefined || (at - last.at > 0.6 / most && at < 1 - 0.3 / most)) ticks.push({ at, ms });
   }
   return ticks;
 }

@@ -6,6 +6,7 @@ import type { WireEntry } from '../api/types.ts';
 import { duration } from '../clock.ts';
 import { dataOf, turnsOf, type Turn } from '../state/entries.ts';
 import { useTick } from '../state/use-tick.ts';
+import { useIsNarrow } from '../state/use-is-narrow.ts';
 import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { percent } from '../ui/amounts.ts';
@@ -25,7 +26,7 @@ const ALL = Object.keys(KINDS) as SpanKind[];
 const LATEST = 20;
 
 /** What took how long, turn by turn, with what ran below. */
-export function Waterfall({ entries }: { readonly entries: readonly WireEntry[] }) {
+export function Waterfall({ id, entries }: { readonly id: string; readonly entries: readonly WireEntry[] }) {
   const turns = useMemo(() => turnsOf(entries).filter((one) => one.number !== undefined), [entries]);
   const spans = useMemo(() => turns.flatMap((turn) => spansOf(turn.work)), [turns]);
   const [shown, setShown] = useState(LATEST);
@@ -50,7 +51,7 @@ export function Waterfall({ entries }: { readonly entries: readonly WireEntry[] 
         </Button>
       )}
       {turns.slice(-shown).map((turn) => (
-        <TurnFall key={turn.number} turn={turn} at={at} />
+        <TurnFall key={turn.number} id={id} turn={turn} at={at} />
       ))}
     </div>
   );
@@ -86,14 +87,15 @@ function Shares({ spans, at }: { readonly spans: readonly Span[]; readonly at: n
   );
 }
 
-function TurnFall({ turn, at }: { readonly turn: Turn; readonly at: number }) {
+function TurnFall({ id, turn, at }: { readonly id: string; readonly turn: Turn; readonly at: number }) {
+  const isNarrow = useIsNarrow();
   const spans = useMemo(() => spansOf(turn.work), [turn]);
   const end = turn.end === undefined ? undefined : dataOf(turn.end, 'end');
   const from = Math.min(...spans.map((one) => one.from));
   const to =
     turn.end === undefined ? Math.max(at, ...spans.map((one) => one.to ?? one.from)) : new Date(turn.end.at).getTime();
   const scale = useMemo(() => scaleOf(spans, from, Math.max(to, from)), [spans, from, to]);
-  const ticks = useMemo(() => ticksOf(scale, from, to), [scale, from, to]);
+  const ticks = useMemo(() => ticksOf(scale, from, to, isNarrow ? 3 : 7), [scale, from, to, isNarrow]);
   const said = turn.said[0]?.text ?? '';
   if (spans.length === 0) return null;
   return (
@@ -117,13 +119,16 @@ function TurnFall({ turn, at }: { readonly turn: Turn; readonly at: number }) {
         </span>
       </div>
       <ol className="fall-rows">
-        <Rows spans={spans} scale={scale} begin={from} end={to} depth={0} />
+        <Rows run={id} turn={turn.number} spans={spans} scale={scale} begin={from} end={to} depth={0} />
       </ol>
     </section>
   );
 }
 
 interface RowsProps {
+  /** The run that did it, and in which of its turns; unknown of a run below. */
+  readonly run: string;
+  readonly turn: number | undefined;
   readonly spans: readonly Span[];
   readonly scale: Scale;
   readonly begin: number;
@@ -135,11 +140,12 @@ interface RowsProps {
 /** Levels of runs below that are drawn. */
 const DEEPEST = 4;
 
-function Rows({ spans, scale, begin, end, depth }: RowsProps) {
-  return spans.map((span) => <Row key={span.id} span={span} scale={scale} begin={begin} end={end} depth={depth} />);
+function Rows({ spans, ...place }: RowsProps) {
+  return spans.map((span) => <Row key={span.id} span={span} {...place} />);
 }
 
-function Row({ span, scale, begin, end, depth }: Omit<RowsProps, 'spans'> & { readonly span: Span }) {
+function Row({ span, ...place }: Omit<RowsProps, 'spans'> & { readonly span: Span }) {
+  const { run, turn, scale, begin, end, depth } = place;
   const [isOpen, setOpen] = useState(false);
   const left = scale.at(span.from);
   const width = Math.max(scale.at(span.to ?? end) - left, 0);
@@ -159,7 +165,8 @@ function Row({ span, scale, begin, end, depth }: Omit<RowsProps, 'spans'> & { re
           <span
             className="fall-name"
             data-bad={span.isBad}
-            style={{ paddingInlineStart: `${depth * 30 + (isWithin ? 14 : 0)}px` }}
+            data-name={span.isName}
+            style={{ paddingInlineStart: `calc(${depth * 2 + (isWithin ? 1 : 0)} * var(--step))` }}
           >
             {span.label}
           </span>
@@ -186,24 +193,22 @@ function Row({ span, scale, begin, end, depth }: Omit<RowsProps, 'spans'> & { re
           <p className="fall-detail">
             {KINDS[span.kind]}, {duration(span.from - begin)} after the beginning
             {span.to === undefined ? ', and goes on' : ''}. {span.detail}
-            {span.run === undefined ? null : (
-              <>
-                {' '}
-                <Link href={`/r/${span.run}/inspect`}>Look into that run</Link>
-              </>
-            )}
+            <span className="fall-links">
+              {span.run === undefined ? null : <Link href={`/r/${span.run}/inspect`}>Look into that run</Link>}
+              {turn === undefined || span.iteration === undefined || isWithin ? null : (
+                <Link href={`/r/${run}/inspect?tab=prompts&call=${turn}.${span.iteration}`}>What the model saw</Link>
+              )}
+              {span.action === undefined ? null : (
+                <Link href={`/r/${run}/inspect?tab=log&find=${encodeURIComponent(`"${span.action}"`)}`}>
+                  Its facts in the log
+                </Link>
+              )}
+            </span>
           </p>
         ) : null}
       </li>
       {span.run === undefined || depth >= DEEPEST ? null : (
-        <Below
-          run={span.run}
-          isMoving={span.to === undefined}
-          scale={scale}
-          begin={begin}
-          end={end}
-          depth={depth + 1}
-        />
+        <Below {...place} run={span.run} turn={undefined} depth={depth + 1} isMoving={span.to === undefined} />
       )}
     </>
   );
@@ -223,5 +228,5 @@ function Below({
     refetchInterval: isMoving ? REFRESH_MS : false,
   });
   const spans = useMemo(() => spansOf(entries.data ?? []), [entries.data]);
-  return <Rows spans={spans} {...place} />;
+  return <Rows run={run} spans={spans} {...place} />;
 }

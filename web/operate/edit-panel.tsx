@@ -18,7 +18,8 @@ export function EditPanel({ agent }: { readonly agent: string }) {
         </>
       }
       submit={() => (plan.isPending ? 'Looking…' : 'What would it do?')}
-      isDisabled={(text) => text === '' || plan.isPending}
+      blocked={(text) => (text === '' ? 'Paste the bundle or choose its file first.' : undefined)}
+      isBusy={plan.isPending}
       onSubmit={(text) => {
         plan.mutate(text);
       }}

@@ -1,5 +1,5 @@
-import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { COMPACT, inInk, LEGEND, TICK, TOOLTIP } from '../ui/token-bars.tsx';
+import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import { ChartLegend, COMPACT, TICK, TOOLTIP } from '../ui/token-bars.tsx';
 import { money } from '../ui/amounts.ts';
 import type { Measure, Stacked } from './usage-model.ts';
 
@@ -9,6 +9,7 @@ export function StackedBars({ of: { series, columns }, measure }: { readonly of:
     typeof value !== 'number' ? '' : measure === 'cost' ? money(value) : value.toLocaleString();
   return (
     <div className="chart" aria-hidden>
+      <ChartLegend of={series.map((name, index) => ({ name, colour: colourOf(index) }))} />
       <ResponsiveContainer width="100%" height={290}>
         <BarChart accessibilityLayer={false} data={[...columns]} margin={{ left: 0, right: 8, top: 8 }}>
           <CartesianGrid vertical={false} stroke="var(--line)" />
@@ -28,14 +29,13 @@ export function StackedBars({ of: { series, columns }, measure }: { readonly of:
             tickFormatter={(value: number) => (measure === 'cost' ? money(value) : COMPACT.format(value))}
           />
           <Tooltip cursor={{ fill: 'var(--hover)' }} contentStyle={TOOLTIP} formatter={inWords} />
-          <Legend iconType="square" itemSorter={null} wrapperStyle={LEGEND} formatter={inInk} />
           {series.map((name, index) => (
             <Bar
               key={name}
               dataKey={`s${index}`}
               name={name}
               stackId="all"
-              fill={`var(--series-${Math.min(index, 7) + 1})`}
+              fill={colourOf(index)}
               maxBarSize={44}
               isAnimationActive={false}
             />
@@ -44,6 +44,10 @@ export function StackedBars({ of: { series, columns }, measure }: { readonly of:
       </ResponsiveContainer>
     </div>
   );
+}
+
+function colourOf(index: number): string {
+  return `var(--series-${Math.min(index, 7) + 1})`;
 }
 
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });

@@ -9,24 +9,27 @@ export interface BundleFormProps {
   readonly rows: number;
   /** What the button says. The text comes without the space around it. */
   readonly submit: (text: string) => string;
-  readonly isDisabled: (text: string) => boolean;
+  /** Why it cannot be sent yet. */
+  readonly blocked: (text: string) => string | undefined;
+  readonly isBusy: boolean;
   readonly onSubmit: (text: string) => void;
   /** What came of it. */
   readonly children: React.ReactNode;
 }
 
 /** The text of a bundle, typed, pasted or from a file, to do something with that saves nothing. */
-export function BundleForm({ about, placeholder, rows, submit, isDisabled, onSubmit, children }: BundleFormProps) {
+export function BundleForm({ about, placeholder, rows, submit, blocked, isBusy, onSubmit, children }: BundleFormProps) {
   const [written, setText] = useState('');
   const file = useRef<HTMLInputElement>(null);
   const id = useId();
   const text = written.trim();
+  const why = blocked(text);
   return (
     <form
       className="edit-panel"
       onSubmit={(event) => {
         event.preventDefault();
-        onSubmit(text === '' ? '' : written);
+        if (why === undefined && !isBusy) onSubmit(text === '' ? '' : written);
       }}
     >
       <label htmlFor={id}>{about}</label>
@@ -42,10 +45,13 @@ export function BundleForm({ about, placeholder, rows, submit, isDisabled, onSub
         }}
       />
       <div className="toolbar">
-        <Button type="submit" look="solid" disabled={isDisabled(text)}>
+        <Button type="submit" look="solid" disabled={isBusy || why !== undefined} aria-describedby={`${id}-why`}>
           {submit(text)}
         </Button>
         <Button onClick={() => file.current?.click()}>Choose a file…</Button>
+        <span id={`${id}-why`} className="toolbar-note">
+          {why ?? ''}
+        </span>
         <input
           ref={file}
           type="file"

@@ -1,5 +1,5 @@
 import type { Key, ReactElement } from 'react';
-import { Bar, CartesianGrid, ComposedChart, Legend, Line, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import { Bar, CartesianGrid, ComposedChart, Line, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { TOKEN_PARTS, type TokenFigures } from './token-figures.ts';
 
 export const TICK = { fill: 'var(--ink-faint)', fontSize: 12 };
@@ -10,10 +10,29 @@ export const TOOLTIP = {
   color: 'var(--ink)',
   fontSize: 13,
 };
-export const LEGEND = { fontSize: 13 };
-/** Names in a legend are words, whatever colour stands beside them. */
-export function inInk(name: string): ReactElement {
-  return <span style={{ color: 'var(--ink-soft)' }}>{name}</span>;
+
+/** What the colours of a chart stand for; `mark` is the line across the bars. */
+export function ChartLegend({
+  of,
+  mark,
+}: {
+  readonly of: readonly { readonly name: string; readonly colour: string }[];
+  readonly mark?: string | undefined;
+}) {
+  return (
+    <ul className="legend">
+      {of.map(({ name, colour }) => (
+        <li key={name}>
+          <span className="swatch" style={{ background: colour }} /> {name}
+        </li>
+      ))}
+      {mark === undefined ? null : (
+        <li>
+          <span className="swatch-line" /> {mark}
+        </li>
+      )}
+    </ul>
+  );
 }
 export const COMPACT = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const whole = (value: number | string | readonly (number | string)[] | undefined): string =>
@@ -30,6 +49,7 @@ export function TokenBars({ rows }: { readonly rows: readonly TokenRow[] }) {
   const isPredicted = rows.some(({ predicted }) => predicted !== undefined);
   return (
     <div className="chart" aria-hidden>
+      <ChartLegend of={TOKEN_PARTS} mark={isPredicted ? 'Expected from the cache' : undefined} />
       <ResponsiveContainer width="100%" height={270}>
         <ComposedChart accessibilityLayer={false} data={[...rows]} margin={{ left: 0, right: 8, top: 8 }}>
           <CartesianGrid vertical={false} stroke="var(--line)" />
@@ -42,7 +62,6 @@ export function TokenBars({ rows }: { readonly rows: readonly TokenRow[] }) {
             tickFormatter={(value: number) => COMPACT.format(value)}
           />
           <Tooltip cursor={{ fill: 'var(--hover)' }} contentStyle={TOOLTIP} formatter={whole} />
-          <Legend iconType="square" itemSorter={null} wrapperStyle={LEGEND} formatter={inInk} />
           {TOKEN_PARTS.map(({ key, name, colour }) => (
             <Bar
               key={key}
@@ -60,7 +79,6 @@ export function TokenBars({ rows }: { readonly rows: readonly TokenRow[] }) {
               name="Expected from the cache"
               stroke="var(--ink)"
               strokeWidth={0}
-              legendType="plainline"
               isAnimationActive={false}
               dot={predictedMark}
               activeDot={predictedMark}
