@@ -48,6 +48,35 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
     assert.deepEqual(strays, []);
   });
 
+  it('draw no empty axis where no cost is known, and offer the tokens', async (t) => {
+    const served = await aPageServer(t, { bundles: ['agents/exposure.yaml'] });
+    await served.rest(await served.begin('12k in 80k'));
+    const { page } = await visit(t, served, '/usage');
+    await page.getByText(/^No cost is known/).waitFor();
+    assert.equal(await page.locator('.chart').count(), 0);
+    await page.getByRole('button', { name: 'Draw their tokens' }).click();
+    await page.locator('.chart svg').first().waitFor();
+  });
+
+  it('stand in one place, whichever of them is shown', async (t) => {
+    const served = await anObservatory(t);
+    const { page } = await visit(t, served, '/usage');
+    const places: (number | undefined)[] = [];
+    for (const at of ['/usage', '/budgets', '/keys', '/accounts', '/allowances', '/agents']) {
+      await page.goto(at);
+      places.push((await page.locator('#main h1').boundingBox())?.x);
+    }
+    assert.equal(new Set(places).size, 1, places.join());
+  });
+
+  it('give a setting the width of a phone, value below name', async (t) => {
+    const served = await anObservatory(t);
+    const { page } = await visit(t, served, '/agents/main?tab=settings', { width: 390 });
+    const value = page.getByText(/^You keep watch over an observatory/);
+    await value.waitFor();
+    assert.ok(((await value.boundingBox())?.width ?? 0) > 280);
+  });
+
   it('say what is left of each budget, and who is blocked', async (t) => {
     const served = await anObservatory(t, {});
     const at = Date.now();
@@ -89,7 +118,9 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
     await attic.getByRole('button', { name: 'Ask now' }).click();
     await attic.getByText(/[2-9] attempts in a row failed/).waitFor();
     await page.getByRole('tab', { name: 'Settings' }).click();
-    await page.getByText(/observatory\.yaml:\d+:\d+ .*max_iterations/).waitFor();
+    await page
+      .getByRole('row', { name: /max_iterations 12 observatory\.yaml:\d+ config\.react\.main\.max_iterations/ })
+      .waitFor();
   });
 
   it('say of each tool which of its runs are asked about, refused or let pass, and where that stands', async (t) => {
@@ -143,6 +174,7 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
     assert.match((await shown.textContent()) ?? '', /^sk-[0-9a-f]{16}-/);
     await page.getByText('this tab uses it').waitFor();
     await page.getByRole('button', { name: 'Make a key…' }).click();
+    await page.getByText('Give it a name first.').waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('for bo');
     await page.getByRole('textbox', { name: 'User' }).fill('bo');
     await page.getByRole('checkbox', { name: /^approve/ }).uncheck();

@@ -28,7 +28,9 @@ function script(): ScriptFunction {
     if (userText.includes('invoice')) return { fault: 'auth' };
     if (userText.includes('wait')) return { text: 'One moment, this takes a while.', delayMs: 3_600_000 };
     if (userText.includes('slowly'))
-      return step < 40 ? { actions: [act('track_parcel', { order: '1042' })], delayMs: 900 } : { text: 'Done.' };
+      return step < 50
+        ? { actions: [act('search_articles', { words: `parcel ${step}` })], delayMs: 1_500 }
+        : { text: 'Done.' };
     if (userText.includes('delete'))
       return step === 0
         ? {
@@ -144,7 +146,7 @@ export async function aShop(t: Parameters<typeof aPageServer>[0], more: ServedOp
   const meter = createMeter({ ledger, log, clock: systemClock, logger });
   const budgets = {
     user: { day: { money: '5', tokens: 2_000_000 } },
-    users: { bo: { day: { money: '1.50' } } },
+    users: { bo: { day: { money: '0.08' } }, chidi: { day: { money: '0.90', tokens: 1_000_000 } } },
     tenant: { month: { money: '250' } },
   };
   spend(ledger);

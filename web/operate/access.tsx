@@ -81,7 +81,11 @@ function ThisTab() {
             setText(event.target.value);
           }}
         />
-        <Button type="submit" disabled={text.trim() === ''}>
+        <Button
+          type="submit"
+          disabled={text.trim() === ''}
+          title={text.trim() === '' ? 'Paste a key first' : undefined}
+        >
           Use this key
         </Button>
         {key === undefined ? null : (
@@ -119,6 +123,9 @@ function Keys({ caller }: { readonly caller: NonNullable<ReturnType<typeof useCa
             void keys.refetch();
           }}
         />
+      ) : null}
+      {keys.isSuccess && all.length === 0 ? (
+        <p className="remark">No key yet. Make one before this server is reached from elsewhere.</p>
       ) : null}
       {all.length === 0 ? null : (
         <div className="table-frame" tabIndex={0} role="region" aria-label="Keys">

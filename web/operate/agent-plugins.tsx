@@ -1,5 +1,6 @@
 import type { AgentDetails } from '../api/operate-types.ts';
 import { Notice } from '../ui/notice.tsx';
+import { Ticked } from '../ui/ticked.tsx';
 
 /** The plugins that are active, and what each registered: that is what it can do. Gates come in the order in which they are asked. */
 export function AgentPlugins({ plugins }: { readonly plugins: AgentDetails['plugins'] }) {
@@ -8,13 +9,17 @@ export function AgentPlugins({ plugins }: { readonly plugins: AgentDetails['plug
     Math.min(...one.judges.map(({ priority }) => priority), Infinity);
   const ordered = plugins.toSorted((left, right) => first(left) - first(right));
   return (
-    <ul className="plugin-list">
+    <ol className="plugin-list">
       {ordered.map(({ id, about, judges, answers, announces, listens }) => (
         <li key={id}>
-          <h3>
-            <code>{id}</code>
-          </h3>
-          <p>{about}</p>
+          <div>
+            <h3>
+              <code>{id}</code>
+            </h3>
+            <p>
+              <Ticked text={about} />
+            </p>
+          </div>
           <dl>
             <Registered name="Judges" of={judges.map(({ question, priority }) => `${question} at ${priority}`)} />
             <Registered name="Answers" of={answers} />
@@ -23,7 +28,7 @@ export function AgentPlugins({ plugins }: { readonly plugins: AgentDetails['plug
           </dl>
         </li>
       ))}
-    </ul>
+    </ol>
   );
 }
 
@@ -34,9 +39,7 @@ function Registered({ name, of }: { readonly name: string; readonly of: readonly
       <dt>{name}</dt>
       <dd>
         {of.map((one) => (
-          <code key={one} className="chip">
-            {one}
-          </code>
+          <code key={one}>{one}</code>
         ))}
       </dd>
     </div>

@@ -45,9 +45,9 @@ export function Agents() {
 
 function AgentCard({ agent, details }: { readonly agent: Agent; readonly details: AgentDetails | undefined }) {
   const { name, bundle, description, model, isDefault } = agent;
-  const down = details?.servers.filter((one) => one.status === 'down') ?? [];
+  const down = details?.servers.filter((one) => one.status === 'down' && uses(details, one.id)) ?? [];
   const decides = details?.roles.find((one) => one.decides)?.models[0];
-  const asked = details?.tools.filter((one) => one.asks).length ?? 0;
+  const asked = details?.tools.filter((one) => one.stances.some(({ then }) => then !== 'allow')).length ?? 0;
   return (
     <li>
       <header>
@@ -73,7 +73,8 @@ function AgentCard({ agent, details }: { readonly agent: Agent; readonly details
         {model !== undefined || decides === undefined ? null : <span>{decides.model}</span>}
         {details === undefined ? null : (
           <span>
-            {details.tools.length} tools{asked === 0 ? '' : asked === 1 ? ', one asks first' : `, ${asked} ask first`}
+            {details.tools.length} {details.tools.length === 1 ? 'tool' : 'tools'}
+            {asked === 0 ? '' : `, ${asked} asked about or refused`}
           </span>
         )}
         <span className="agent-links">
@@ -87,4 +88,11 @@ function AgentCard({ agent, details }: { readonly agent: Agent; readonly details
       </footer>
     </li>
   );
+}
+
+/** Whether tools of a server are granted; one that is called otherwise in the bundle may be any. */
+function uses({ tools, unavailable, servers }: AgentDetails, id: string): boolean {
+  const groups = [...tools.filter(({ kind }) => kind === 'mcp'), ...unavailable].map(({ group }) => group);
+  const isOf = (group: string): boolean => servers.some((one) => one.id === group);
+  return groups.includes(id) || groups.some((group) => !isOf(group));
 }

@@ -39,21 +39,56 @@ export function Budgets() {
           {[...blocked].join(', ')}. Their calls are refused until the period is over or the budget is raised.
         </aside>
       )}
-      {[...holders].map(([key, own]) => (
-        <section key={key} className="budget-holder">
-          <h2>
-            {own[0]?.name} <small>{own[0]?.holder}</small>
-          </h2>
-          <ul>
-            {own.map((one) => (
-              <BudgetBar key={`${one.period} ${one.measure}`} budget={one} />
-            ))}
-          </ul>
-        </section>
-      ))}
+      {KINDS.map(({ kind, title }) => {
+        const own = [...holders.values()].filter(([one]) => one?.holder === kind);
+        return own.length === 0 ? null : (
+          <section key={kind} className="budget-kind">
+            <h2>{title}</h2>
+            <ul>
+              {own
+                .toSorted((left, right) => mostSpent(right) - mostSpent(left))
+                .map((budgets) => (
+                  <Holder key={budgets[0]?.name} budgets={budgets} />
+                ))}
+            </ul>
+          </section>
+        );
+      })}
     </OperatePage>
   );
 }
+
+const KINDS = [
+  { kind: 'tenant', title: 'The tenant' },
+  { kind: 'user', title: 'Users' },
+] as const;
+
+function shareOf({ cap, spent, reserved }: Budget): number {
+  return Number(cap) === 0 ? 1 : (Number(spent) + Number(reserved)) / Number(cap);
+}
+
+/** Of the budget that is nearest to its end. */
+function mostSpent(budgets: readonly Budget[]): number {
+  return Math.max(...budgets.map(shareOf));
+}
+
+function Holder({ budgets }: { readonly budgets: readonly Budget[] }) {
+  return (
+    <li className="budget-holder">
+      <h3>
+        {budgets[0]?.name} <small>{budgets[0]?.holder}</small>
+      </h3>
+      <ul>
+        {budgets.map((one) => (
+          <BudgetBar key={`${one.period} ${one.measure}`} budget={one} />
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+/** From here on a budget is nearly spent. */
+const NEARLY = 0.8;
 
 /** Spent, set aside and left of one budget. */
 function BudgetBar({ budget }: { readonly budget: Budget }) {
@@ -62,18 +97,19 @@ function BudgetBar({ budget }: { readonly budget: Budget }) {
   const share = (part: number): string => `${most === 0 ? 100 : Math.min(100, (part / most) * 100)}%`;
   const inWords = (amount: string): string => (measure === 'money' ? money(amount) : Number(amount).toLocaleString());
   return (
-    <li className="budget" data-blocked={isBlocked}>
+    <li className="budget" data-tone={isBlocked ? 'bad' : shareOf(budget) >= NEARLY ? 'wait' : 'plain'}>
       <header>
-        <strong>
-          {inWords(cap)} {measure === 'money' ? '' : measure}
-        </strong>
-        <span>{period.length === 7 ? `in ${dayInWords(period)}` : `on ${dayInWords(period)}`}</span>
+        <strong>{inWords(spent)}</strong>
+        <span>
+          of {inWords(cap)} {measure === 'money' ? '' : measure}{' '}
+          {period.length === 7 ? `in ${dayInWords(period)}` : `on ${dayInWords(period)}`}
+        </span>
         {isBlocked ? (
           <span className="chip" data-tone="bad">
             nothing left
           </span>
         ) : (
-          <span className="budget-left">{inWords(left)} left</span>
+          <span>{percent(gone, most)}</span>
         )}
       </header>
       <div
@@ -89,7 +125,7 @@ function BudgetBar({ budget }: { readonly budget: Budget }) {
         <span data-part="held" style={{ width: share(held) }} />
       </div>
       <p>
-        {inWords(spent)} spent ({percent(gone, most)})
+        {inWords(left)} left
         {held === 0 ? '' : `, ${inWords(reserved)} set aside for what is under way`}
       </p>
     </li>

@@ -115,6 +115,8 @@ function KeyForm({
     () => new Set<Scope>(isFirst ? ['read', 'run', 'approve', 'admin'] : ['read', 'run', 'approve']),
   );
   const all = Object.keys(SCOPES) as Scope[]; // the keys of the table
+  const missing =
+    name.trim() === '' ? 'Give it a name first.' : scopes.size === 0 ? 'Say what it may do first.' : undefined;
   return (
     <form
       className="key-form"
@@ -186,12 +188,20 @@ function KeyForm({
       </fieldset>
       <div className="toolbar">
         <Choice label="How long it lives" value={life} options={LIVES} onChange={setLife} />
-        <Button type="submit" look="solid" disabled={isBusy || name.trim() === '' || scopes.size === 0}>
-          Make the key
+        <Button
+          type="submit"
+          look="solid"
+          disabled={isBusy || missing !== undefined}
+          aria-describedby={`${id}-missing`}
+        >
+          {isBusy ? 'Making it…' : 'Make the key'}
         </Button>
         <Button look="quiet" onClick={onClose}>
           Cancel
         </Button>
+        <span id={`${id}-missing`} className="toolbar-note" aria-live="polite">
+          {missing ?? ''}
+        </span>
       </div>
       {problem === undefined ? null : (
         <p className="field-problem" role="alert">

@@ -16,7 +16,16 @@ import { csv } from './csv.ts';
 import { OperatePage } from './operate-page.tsx';
 import { SPENDING } from './sub-nav.tsx';
 import { UsageFilters } from './usage-filters.tsx';
-import { costOf, periodsOf, spendersOf, stackedOf, tokensOver, type Measure, type Spender } from './usage-model.ts';
+import {
+  costOf,
+  periodsOf,
+  spendersOf,
+  stackedOf,
+  tokensOver,
+  type Measure,
+  type Spender,
+  type Stacked,
+} from './usage-model.ts';
 import { StackedBars } from './stacked-bars.tsx';
 import { useCaller } from './use-caller.ts';
 import { useFilters, type Split } from './use-filters.ts';
@@ -54,11 +63,7 @@ export function Usage() {
         ? ` Of everybody in the tenant ${caller.tenant}.`
         : ' Yours.';
   return (
-    <OperatePage
-      title="Usage"
-      about={`Tokens and money of every model call; what is not known is not counted as free.${whose}`}
-      pages={SPENDING}
-    >
+    <OperatePage title="Usage" about={`Tokens and money of every model call.${whose}`} pages={SPENDING}>
       <UsageFilters filters={filters} onChange={change} />
       {usage.isError ? (
         <Failure
@@ -107,12 +112,40 @@ export function Usage() {
           {split === 'kind' ? (
             <TokenBars rows={tokensOver(rows, periods)} />
           ) : (
-            <StackedBars of={stackedOf(rows, periods, measure)} measure={measure} />
+            <Drawn
+              of={stackedOf(rows, periods, measure)}
+              measure={measure}
+              onTokens={() => {
+                change({ measure: 'tokens' });
+              }}
+            />
           )}
           <Spenders spenders={spendersOf(rows, by === 'day' ? 'tokens' : measure)} name={NAMES[by]} measure={measure} />
         </div>
       )}
     </OperatePage>
+  );
+}
+
+/** The chart, or why there is nothing to draw: models without a price and scripts cost nothing that is known. */
+function Drawn({
+  of,
+  measure,
+  onTokens,
+}: {
+  readonly of: Stacked;
+  readonly measure: Measure;
+  readonly onTokens: () => void;
+}) {
+  const isNothing = of.columns.every(({ period: _, ...amounts }) => Object.values(amounts).every((one) => one === 0));
+  if (!isNothing) return <StackedBars of={of} measure={measure} />;
+  return (
+    <div className="no-chart">
+      <p>
+        {measure === 'cost' ? 'No cost is known of these calls: their models have no price here.' : 'Nothing to draw.'}
+      </p>
+      {measure === 'cost' ? <Button onClick={onTokens}>Draw their tokens</Button> : null}
+    </div>
   );
 }
 
@@ -128,7 +161,10 @@ function Totals({ rows }: { readonly rows: readonly UsageRow[] }) {
         {
           name: 'Cost',
           value: money(sum((one) => one.cost)),
-          more: unknown === 0 ? undefined : `and ${tokens(unknown)} calls of unknown cost`,
+          more:
+            unknown === 0
+              ? undefined
+              : `and ${unknown === 1 ? 'one call' : `${tokens(unknown)} calls`} of which it is not known`,
         },
         { name: 'Tokens', value: tokens(sum((one) => one.tokens)) },
         { name: 'Model calls', value: tokens(sum((one) => one.calls)) },
@@ -178,7 +214,9 @@ function Spenders({
               <TokenCells of={one.figures} />
               <td className="figure">
                 {one.unknown === one.calls ? 'unknown' : money(one.cost)}
-                {one.unknown === 0 || one.unknown === one.calls ? '' : ' and more'}
+                {one.unknown === 0 || one.unknown === one.calls ? null : (
+                  <small className="cell-more">and what is not known</small>
+                )}
               </td>
             </tr>
           ))}
