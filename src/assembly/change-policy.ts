@@ -36,10 +36,13 @@ export function decisionsUnder({ allowed }: ChangePolicy): readonly ChangeDecisi
   return DECISIONS.filter((one) => allowed.includes(one) || (one === 'accept' && allowed.includes('confirm')));
 }
 
-/** A change by kinds, so that each goes by its own policy. A kind of which nothing is said is absent. */
+/**
+ * A change by kinds, so that each goes by its own policy. A kind of which nothing is said is absent. The model first: with
+ * another one the whole prompt is paid at that one's price, and whatever else changes costs nothing more.
+ */
 export function byClass({ disabled, model }: SelectionPatch): ReadonlyMap<ChangeClass, SelectionPatch> {
   const parts = new Map<ChangeClass, SelectionPatch>();
-  if (disabled !== undefined && Object.keys(disabled).length > 0) parts.set('capability_toggle', { disabled });
   if (model !== undefined) parts.set('model_switch', { model });
+  if (disabled !== undefined && Object.keys(disabled).length > 0) parts.set('capability_toggle', { disabled });
   return parts;
 }

@@ -41,20 +41,23 @@ export interface ReadRecord extends SelectionRecord {
   readonly ignored: readonly string[];
 }
 
-/** A stored row, read with suspicion. Total: what cannot be understood counts as not there, entry by entry, and is told. */
-export function readRecord(stored: unknown): ReadRecord {
+/**
+ * A stored row, read with suspicion. Total: what cannot be understood is told, and counts as it is `known` from before,
+ * entry by entry; as not there where nothing is known.
+ */
+export function readRecord(stored: unknown, known: Selection = emptySelection): ReadRecord {
   if (stored === undefined || stored === null) return { ...emptyRecord, ignored: [] };
   const ignored: string[] = [];
   try {
     const coldTurns = readTimes(stored);
     return {
-      selection: read(stored, ignored),
+      selection: read(stored, ignored, known),
       pending: readPending(stored, ignored),
       ...(coldTurns.length === 0 ? {} : { coldTurns }),
       ignored,
     };
   } catch {
-    return { ...emptyRecord, ignored: ['The record cannot be read.'] };
+    return { ...emptyRecord, selection: known, ignored: ['The record cannot be read.'] };
   }
 }
 

@@ -47,81 +47,124 @@ export interface ReadSelection {
 }
 
 /**
- * A stored record, read with suspicion: what cannot be understood counts as not there, entry by entry, and is told.
+ * A stored record, read with suspicion: what cannot be understood is told, and counts as it is `known` from before, entry
+ * by entry; as not there where nothing is known.
  *
  * Total. Nothing in a record can make this throw or break a turn; absent means that nothing was chosen.
  */
-export function readSelection(stored: unknown): ReadSelection {
+export function readSelection(stored: unknown, known: Selection = emptySelection): ReadSelection {
   if (stored === undefined || stored === null) return { selection: emptySelection, ignored: [] };
   const ignored: string[] = [];
   try {
-    return { selection: read(stored, ignored), ignored };
+    return { selection: read(stored, ignored, known), ignored };
   } catch {
-    return { selection: emptySelection, ignored: ['The record cannot be read.'] };
+    return { selection: known, ignored: ['The record cannot be read.'] };
   }
 }
 
 /** Parts of a stored row that are not known to be a selection yet. */
-export function read(stored: unknown, ignored: string[]): Selection {
+export function read(stored: unknown, ignored: string[], known: Selection): Selection {
   if (!isObject(stored)) {
     ignored.push(`The record is not an object but ${kindOf(stored)}.`);
-    return emptySelection;
+    return known;
   }
   const version = stored['schema_version'];
   if (version !== undefined && version !== 1) {
     ignored.push(`The record has schema_version ${kindOf(version)}; this version reads 1.`);
-    return emptySelection;
+    return known;
   }
-  const disabled = objectAt(stored['disabled'], 'disabled', ignored);
-  const model = optional(selection.shape.model, stored['model'], 'model', ignored);
-  const policy = optional(selection.shape.cache_policy, stored['cache_policy'], 'cache_policy', ignored);
+  const disabled: Record<string, unknown> = objectAt(stored['disabled'], 'disabled', ignored) ?? known.disabled;
+  const model = optional(selection.shape.model, stored['model'], 'model', ignored, known.model);
+  const policy = optional(
+    selection.shape.cache_policy,
+    stored['cache_policy'],
+    'cache_policy',
+    ignored,
+    known.cache_policy,
+  );
   return {
     schema_version: 1,
     disabled: {
-      tools: groups(disabled['tools'], 'disabled.tools', ignored),
-      mcp: groups(disabled['mcp'], 'disabled.mcp', ignored),
-      named_services: groups(disabled['named_services'], 'disabled.named_services', ignored),
-      skills: names(disabled['skills'], 'disabled.skills', ignored) ?? [],
+      tools: groups(disabled['tools'], 'disabled.tools', ignored, known.disabled.tools),
+      mcp: groups(disabled['mcp'], 'disabled.mcp', ignored, known.disabled.mcp),
+      named_services: groups(
+        disabled['named_services'],
+        'disabled.named_services',
+        ignored,
+        known.disabled.named_services,
+      ),
+      skills: names(disabled['skills'], 'disabled.skills', ignored, known.disabled.skills) ?? [],
     },
     ...(model === undefined ? {} : { model }),
     ...(policy === undefined ? {} : { cache_policy: policy }),
   };
 }
 
-function groups(value: unknown, path: string, ignored: string[]): Selection['disabled']['tools'] {
+type Groups = Selection['disabled']['tools'];
+
+function groups(value: unknown, path: string, ignored: string[], known: Groups): Groups {
   const entries: [string, true | string[]][] = [];
-  for (const [name, entry] of Object.entries(objectAt(value, path, ignored))) {
+  for (const [name, entry] of Object.entries(objectAt(value, path, ignored) ?? known)) {
     // `false` and nothing are what a toggle leaves behind when it is taken back.
     if (entry === false || entry === null || entry === undefined) continue;
-    const denied = entry === true ? true : names(entry, `${path}.${name}`, ignored);
+    const before = Object.hasOwn(known, name) ? known[name] : undefined;
+    const denied = entry === true ? true : names(entry, `${path}.${name}`, ignored, before);
     if (denied !== undefined) entries.push([name, denied]);
   }
   return Object.fromEntries(entries); // defines own properties, also one called __proto__
 }
 
-function names(value: unknown, path: string, ignored: string[]): string[] | undefined {
+/** What is no list of names is what was known; in a list that is half one, what was known stays denied. */
+function names(
+  value: unknown,
+  path: string,
+  ignored: string[],
+  known: readonly string[] | undefined,
+): string[] | undefined;
+function names(
+  value: unknown,
+  path: string,
+  ignored: string[],
+  known: Groups[string] | undefined,
+): true | string[] | undefined;
+function names(
+  value: unknown,
+  path: string,
+  ignored: string[],
+  known: true | readonly string[] | undefined,
+): true | string[] | undefined {
   if (value === undefined || value === null) return undefined;
+  const before = known === undefined || known === true ? known : [...known];
   if (!Array.isArray(value)) {
     ignored.push(`${path} is ${kindOf(value)}, not a list of names.`);
-    return undefined;
+    return before;
   }
   const texts = value.filter((one): one is string => typeof one === 'string');
-  if (texts.length < value.length) ignored.push(`${path} holds entries that are not names.`);
-  return texts;
+  if (texts.length === value.length) return texts;
+  ignored.push(`${path} holds entries that are not names.`);
+  return before === true ? true : [...new Set([...texts, ...(before ?? [])])];
 }
 
-function objectAt(value: unknown, path: string, ignored: string[]): Record<string, unknown> {
+/** Undefined for what is no object: what was known counts then. */
+function objectAt(value: unknown, path: string, ignored: string[]): Record<string, unknown> | undefined {
   if (isObject(value)) return value;
-  if (value !== undefined && value !== null) ignored.push(`${path} is ${kindOf(value)}, not an object.`);
-  return {};
+  if (value === undefined || value === null) return {};
+  ignored.push(`${path} is ${kindOf(value)}, not an object.`);
+  return undefined;
 }
 
-function optional<T>(schema: z.ZodType<T>, value: unknown, path: string, ignored: string[]): T | undefined {
+function optional<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  path: string,
+  ignored: string[],
+  known: T | undefined,
+): T | undefined {
   if (value === undefined || value === null) return undefined;
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   ignored.push(`${path} is not of the known shape.`);
-  return undefined;
+  return known;
 }
 
 function kindOf(value: unknown): string {

@@ -272,7 +272,10 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     servers,
     serverNotices: () => servers.oddities().map(({ server, text }) => ({ place: `the MCP server ${server}`, text })),
     agentSource(selections, accounts, memory, settle = (one) => one) {
-      const reader = selections === undefined ? undefined : createSelectionReader({ store: selections, clock });
+      const reader =
+        selections === undefined
+          ? undefined
+          : createSelectionReader({ store: selections, clock, logger: options.logger });
       const settled = (known: (name: string) => LoadedAgent | undefined) => (name: string) => {
         const found = known(name);
         return found === undefined ? undefined : settle(found);

@@ -7,7 +7,7 @@ import type { DeclaredAgent } from '../assembly/effective.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import { emptySelection, type Selection } from '../domain/selection.ts';
 import { emptyRecord, inForce, readRecord, type ReadRecord, type SelectionRecord } from '../domain/selection-record.ts';
-import type { ConversationMeta, SelectionKey, SelectionStore } from '../kernel/ports.ts';
+import type { ConversationMeta, Logger, SelectionKey, SelectionStore } from '../kernel/ports.ts';
 import { askStore, STORE_TIMEOUT_MS, type Asked } from './ask-store.ts';
 
 /** The selection that a turn is assembled with. */
@@ -29,6 +29,7 @@ export type SelectionReader = (
 export interface SelectionReaderOptions {
   readonly store: SelectionStore;
   readonly clock: Clock;
+  readonly logger?: Pick<Logger, 'warn'> | undefined;
   readonly timeoutMs?: number;
 }
 
@@ -74,10 +75,13 @@ function aRow(answer: Row | undefined): Row | undefined {
   throw new Error('it answered something that is not a row');
 }
 
-/** The record that counts in a conversation: its own copy, else its user's. */
-export function recordOf({ user, conversation }: Rows): ReadRecord {
+/**
+ * The record that counts in a conversation: its own copy, else its user's. What of it is junk counts as the conversation
+ * `last` went by it: what was switched off there does not come back by a fault of the store.
+ */
+export function recordOf({ user, conversation }: Rows, last?: Selection): ReadRecord {
   const row = conversation ?? user;
-  return row === undefined ? { ...emptyRecord, ignored: [] } : readRecord(row.value);
+  return row === undefined ? { ...emptyRecord, ignored: [] } : readRecord(row.value, last);
 }
 
 /** What of a record counts when a turn of the conversation begins now. What was deferred is clamped once more. */
@@ -106,22 +110,42 @@ export function choiceOf(
 export function createSelectionReader({
   store,
   clock,
+  logger,
   timeoutMs = STORE_TIMEOUT_MS,
 }: SelectionReaderOptions): SelectionReader {
   return (meta, agent, conversation) => {
     const use = (asked: Asked<Rows>): Chosen => {
-      if (!asked.ok) return lastApplied(conversation, `The store ${asked.why}`);
+      if (!asked.ok) return lastApplied(conversation, `The store ${forUsers(asked)}`);
       try {
-        const { ignored, ...record } = recordOf(asked.value);
+        const last = conversation.selection?.selection;
+        const { ignored, ...record } = recordOf(asked.value, last);
         const choice = choiceOf(record, agent, meta, conversation, clock.now());
-        return { ...choice, ignored: ignored.length === 0 ? undefined : ignored.join(' ') };
+        if (ignored.length === 0) return { ...choice, ignored: undefined };
+        const instead =
+          last === undefined ? 'The agent is as configured there.' : 'What this conversation last used counts there.';
+        return { ...choice, ignored: [...ignored, instead].join(' ') };
       } catch {
         return lastApplied(conversation, 'The store answered something that is not a row');
       }
     };
+    const told = (asked: Asked<Rows>): Chosen => {
+      const chosen = use(asked);
+      if (chosen.ignored !== undefined) {
+        const cause = asked.ok ? {} : { cause: asked.cause };
+        logger?.warn("a user's selection could not be read", { conversation: meta.id, why: chosen.ignored, ...cause });
+      }
+      return chosen;
+    };
     const asked = askStore(() => readRows(store, meta, agent), clock, timeoutMs);
-    return isPromise(asked) ? asked.then(use) : use(asked);
+    return isPromise(asked) ? asked.then(told) : told(asked);
   };
+}
+
+/** Of an error its code, where it has one: its words may name files and machines, and are for the log of the operator. */
+function forUsers({ why, cause }: Extract<Asked, { ok: false }>): string {
+  if (cause === undefined) return why;
+  const code = isObject(cause) ? cause['code'] : undefined;
+  return typeof code === 'string' ? `failed (${code})` : 'failed';
 }
 
 /** The choices are not known: what the conversation last went by is the best that anybody can say. */

@@ -97,7 +97,7 @@ export async function readState(
     const { selection } = record;
     return { ...base, key, record, revision: base.own.revision, selection, promoted: [], ignored };
   }
-  const counting = recordOf(rows);
+  const counting = recordOf(rows, named.conversation.selection?.selection);
   const { selection, promoted } = choiceOf(counting, agent, named.row, named.conversation, ports.clock.now());
   return {
     ...base,

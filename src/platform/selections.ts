@@ -270,13 +270,30 @@ function costs(
 function refuseUndecided({ parts, policy }: Plan, { conversation }: ChangeRequest): void {
   const open = parts.filter(({ isOpen }) => isOpen);
   if (open.length === 0) return;
-  const tokens = open.reduce((sum, one) => sum + one.consequence.tokens, 0);
+  const whole = sumOf(
+    open.map((one) => one.consequence),
+    (amounts) => Money.sum(...amounts).toFixed(),
+  );
+  const { tokens, money, assumes } = whole;
+  const choices = decisionsUnder(policy);
+  const cost = money?.rebuild === undefined ? 'at a price that is not known' : `for about $${inCents(money.rebuild)}`;
+  const free =
+    assumes.warmUntil === undefined || !choices.includes('defer_cold')
+      ? {}
+      : { hint: `defer_cold is free: the cache is cold after ${isoTime(assumes.warmUntil)}, unless it is used again` };
   throw new TreadleError('confirmation_required', {
     place: conversation,
-    found: `a change that rebuilds ${tokens} cached tokens`,
-    wanted: `a decision: ${decisionsUnder(policy).join(', ')}`,
+    found: `a change that rebuilds ${tokens} cached tokens, ${cost}`,
+    wanted: `a decision: ${choices.join(', ')}`,
+    ...free,
     data: { parts: open.map((part) => inText(told(part))), choices: decisionsUnder(policy) },
   });
+}
+
+/** For people: two places after the point, or so many that the first digit is seen. */
+function inCents(amount: string): string {
+  const value = new Money(amount);
+  return value.toFixed(value.isZero() ? 2 : Math.max(2, -value.e));
 }
 
 async function written(ports: SelectionPorts, state: SelectionState, plan: Plan): Promise<boolean> {

@@ -350,7 +350,7 @@ for (const broken of ['throws', 'hangs', 'holds junk', 'answers junk'] as const)
   });
 }
 
-for (const broken of ['throws', 'hangs', 'answers junk'] as const) {
+for (const broken of ['throws', 'hangs', 'holds junk', 'answers junk'] as const) {
   test(`with a store that ${broken} a turn runs as the conversation last did, and says so`, async (t) => {
     t.after(() => (trouble = 'none'));
     const one = await without();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptySelection, readSelection } from '../../src/domain/selection.ts';
+import { emptySelection, readSelection, type Selection } from '../../src/domain/selection.ts';
 
 test('the record of the requirement page is read as printed', () => {
   const record = {
@@ -43,6 +43,45 @@ const junk: readonly (readonly [stored: unknown, ignored: string])[] = [
 for (const [stored, ignored] of junk) {
   test(`a record is read past ${JSON.stringify(stored)}`, () => {
     assert.deepEqual(readSelection(stored).ignored, [ignored]);
+  });
+}
+
+const off: Selection = {
+  schema_version: 1,
+  disabled: {
+    tools: { web: ['web_fetch'], mail: true },
+    mcp: { kb: true },
+    named_services: {},
+    skills: ['public.tea'],
+  },
+  model: { provider: 'anthropic', model: 'haiku' },
+};
+const { disabled } = off;
+const doubtful: readonly (readonly [stored: unknown, counts: Selection])[] = [
+  ['off', off],
+  [{ schema_version: 2 }, off],
+  [{ ...off, disabled: 7 }, off],
+  [{ ...off, disabled: { ...disabled, mcp: [] } }, off],
+  [
+    { ...off, disabled: { ...disabled, tools: { web: 'all' } } },
+    { ...off, disabled: { ...disabled, tools: { web: ['web_fetch'] } } },
+  ],
+  [
+    { ...off, disabled: { ...disabled, tools: { web: ['web_search', 1], mail: [2] } } },
+    { ...off, disabled: { ...disabled, tools: { web: ['web_search', 'web_fetch'], mail: true } } },
+  ],
+  [{ ...off, disabled: { ...disabled, skills: 'x' } }, off],
+  [{ ...off, model: 'haiku' }, off],
+  [{}, emptySelection],
+  [
+    { disabled: { tools: { web: 'all' } } },
+    { ...emptySelection, disabled: { ...emptySelection.disabled, tools: { web: ['web_fetch'] } } },
+  ],
+];
+
+for (const [stored, counts] of doubtful) {
+  test(`what is junk counts as it is known from before, entry by entry: ${JSON.stringify(stored)}`, () => {
+    assert.deepEqual(readSelection(stored, off).selection, counts);
   });
 }
 

@@ -96,7 +96,7 @@ test('a store that fails leaves the agent as configured, and says so', async () 
   const { agent, facts } = await bundle.agentSource(failing, withClock).assemble(aMeta('main'), aTalk());
   assert.equal(agent.tools.length, 3);
   assert.deepEqual(facts, [
-    { type: 'selection.ignored', payload: { why: 'The store failed (disk full); the agent is as configured.' } },
+    { type: 'selection.ignored', payload: { why: 'The store failed; the agent is as configured.' } },
   ]);
 });
 
@@ -111,7 +111,7 @@ test('a store that fails leaves what the conversation last applied, by its log',
   const after = await failing.assemble(aMeta('main'), aTalk(before.facts));
   assert.equal(after.digest, before.digest);
   assert.deepEqual(after.facts[0]?.payload, {
-    why: 'The store failed (locked); the selection that this conversation last used counts.',
+    why: 'The store failed; the selection that this conversation last used counts.',
   });
   const other = await failing.assemble(aMeta('main', { id: 'c2' }), aTalk());
   assert.notEqual(other.digest, before.digest);
@@ -175,7 +175,12 @@ test('junk in the store is passed over with a fact', async () => {
       withClock,
     )
     .assemble(aMeta('main'), aTalk());
-  assert.deepEqual(facts, [{ type: 'selection.ignored', payload: { why: 'disabled is string, not an object.' } }]);
+  assert.deepEqual(facts, [
+    {
+      type: 'selection.ignored',
+      payload: { why: 'disabled is string, not an object. The agent is as configured there.' },
+    },
+  ]);
 });
 
 test('the same selection gives the same frozen agent, without a promise where the stores need none', async () => {

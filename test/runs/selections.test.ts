@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { TreadleError } from '../../src/base/errors.ts';
+import type { SelectionPatch } from '../../src/domain/selection-patch.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import { createMemorySelections } from '../../src/adapters/stores/control/selections.ts';
 import type { SelectionStore } from '../../src/kernel/ports.ts';
@@ -107,6 +108,28 @@ async function refused(work: Promise<unknown>): Promise<TreadleError> {
   }
   return assert.fail('nothing was refused');
 }
+
+test('a refusal says in words what the change costs, and until when to wait for nothing', async () => {
+  await setting({}, async ({ talk, update }) => {
+    const id = await talk('hi');
+    const { message } = await refused(update({ patch: lookOff, conversation: id }));
+    assert.match(
+      message,
+      /rebuilds \d+ cached tokens, for about \$0\.00\d, .*defer_cold is free: the cache is cold after 20/,
+    );
+  });
+});
+
+test('a change of tools and of the model in one is paid at the price of the other model', async () => {
+  await setting({}, async ({ talk, host }) => {
+    const id = await talk('hi');
+    const costOf = async (patch: SelectionPatch) =>
+      (await host.selections.consequence(ana, 'main', { patch, conversation: id })).parts
+        .filter(({ consequence }) => consequence.kind !== 'free')
+        .map((part) => [part.class, part.consequence.money?.rebuild]);
+    assert.deepEqual(await costOf({ ...lookOff, ...haiku }), await costOf(haiku));
+  });
+});
 
 test('a user is told the price before a warm prompt is made cold, and only then may say yes', async () => {
   await setting({}, async ({ talk, update, host, models }) => {
@@ -371,9 +394,7 @@ test('a store that is down refuses a change and no turn', async () => {
     );
     const { facts } = await host.runs.log(ana, id, {});
     const ignored = facts.flatMap((fact) => (fact.type === 'selection.ignored' ? [fact.payload.why] : []));
-    assert.deepEqual(ignored, [
-      'The store failed (disk on fire); the selection that this conversation last used counts.',
-    ]);
+    assert.deepEqual(ignored, ['The store failed; the selection that this conversation last used counts.']);
   });
 });
 
