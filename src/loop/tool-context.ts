@@ -1,6 +1,7 @@
 import type { LazyAbort } from '../base/lazy-abort.ts';
 import type { Observation } from '../domain/tool.ts';
 import { FetchRefusal } from '../kernel/fetch.ts';
+import { Handed } from '../kernel/handed.ts';
 import type { ToolContext } from '../kernel/ports.ts';
 import { openTurn, type Work } from './work.ts';
 
@@ -13,25 +14,24 @@ interface Hands {
 
 /** What a tool may touch of the loop. What its entry in the bundle grants besides is added by the platform. */
 export function toolContext(work: Work, action: string, { abort, progress, reply, call = noCall }: Hands): ToolContext {
-  return {
-    conversationId: work.meta.id,
-    userId: work.meta.userId,
-    tenant: work.meta.tenant,
+  const { ports, meta, recorder } = work;
+  const context = {
+    conversationId: meta.id,
+    userId: meta.userId,
+    tenant: meta.tenant,
     turnId: openTurn(work).id,
     actionId: action,
-    idempotencyKey: `${work.meta.id}/${action}`,
-    get signal() {
-      return abort.signal;
-    },
-    now: () => work.ports.clock.now(),
+    idempotencyKey: `${meta.id}/${action}`,
+    now: () => ports.clock.now(),
     progress,
-    readBody: (ref) => work.ports.log.readBody(work.meta.id, ref),
-    conversation: work.recorder.conversation,
+    readBody: (ref: string) => ports.log.readBody(meta.id, ref),
+    conversation: recorder.conversation,
     fetch: noFetch,
     secrets: NO_SECRETS,
     call,
     reply,
   };
+  return new Handed(context, abort);
 }
 
 const NO_SECRETS = Object.freeze({});

@@ -9,6 +9,7 @@ import type { Path } from '../assembly/resolve.ts';
 import type { ModuleTools } from '../domain/inventory.ts';
 import { FetchRefusal, type GuardedFetch } from '../kernel/fetch.ts';
 import type { RootedFiles } from '../kernel/files.ts';
+import { handed } from '../kernel/handed.ts';
 import type { ToolContext } from '../kernel/ports.ts';
 import { withTexts } from '../kernel/tool.ts';
 import type { CompiledTool } from './catalog.ts';
@@ -106,23 +107,21 @@ export function withReach(tools: readonly CompiledTool[], reach: Reach): readonl
       ...tool,
       hands: {
         ...tool.hands,
-        run: (args, context) => quiet.of(() => run(args, handed(context))),
-        ...(probe !== undefined && { probe: (key, context) => quiet.of(() => probe(key, handed(context))) }),
-        ...(judge !== undefined && { judge: (args, context) => quiet.of(() => judge(args, handed(context))) }),
-        ...(preview !== undefined && { preview: (args, context) => quiet.of(() => preview(args, handed(context))) }),
+        run: (args, context) => quiet.of(() => run(args, reaching(context))),
+        ...(probe !== undefined && { probe: (key, context) => quiet.of(() => probe(key, reaching(context))) }),
+        ...(judge !== undefined && { judge: (args, context) => quiet.of(() => judge(args, reaching(context))) }),
+        ...(preview !== undefined && { preview: (args, context) => quiet.of(() => preview(args, reaching(context))) }),
       },
     };
   });
 
-  function handed(context: ToolContext): ToolContext {
-    let fetch: GuardedFetch | undefined;
-    // Made of it, not a copy: a signal that nobody looks at is never made.
-    return Object.create(context, {
-      fetch: { get: () => (fetch ??= reach.fetch(context)), enumerable: true },
-      secrets: { value: reach.secrets, enumerable: true },
-      ...(reach.files !== undefined && { files: { value: reach.files, enumerable: true } }),
-      ...(quiet !== AS_IT_IS && { progress: { value: quiet.progress(context.progress), enumerable: true } }),
-    }) as ToolContext; // with these
+  function reaching(context: ToolContext): ToolContext {
+    return handed(context, {
+      fetch: reach.fetch(context),
+      secrets: reach.secrets,
+      files: reach.files,
+      progress: quiet.progress(context.progress),
+    });
   }
 }
 

@@ -15,6 +15,7 @@ import type {
   ToolReturn,
   Toolset,
 } from '../kernel/ports.ts';
+import { handed } from '../kernel/handed.ts';
 import { ACCOUNT_NEEDED, accountNeeded, askConsent, isToolReturn } from '../kernel/tool.ts';
 import { readClaims } from './agent-source.ts';
 import { askStore, STORE_TIMEOUT_MS } from './ask-store.ts';
@@ -103,11 +104,8 @@ function opened(context: ToolContext, { provider }: Claim, { accounts }: Ports):
     if (accounts?.open === undefined) throw new Error(`no ${provider} account can be used here`);
     return accounts.open({ userId, tenant, provider });
   };
-  // Made of it, not a copy: a signal that nobody looks at is never made.
-  const own = { account: { value: account, enumerable: true } };
   // The answer was to our question, not to the tool's.
-  const reply = isAnswer(context) ? { reply: { value: undefined, enumerable: true } } : {};
-  return Object.create(context, { ...own, ...reply }) as ToolContext; // with these two
+  return handed(context, isAnswer(context) ? { account, reply: undefined } : { account });
 }
 
 /** Whether what the person answered was asked by us. */

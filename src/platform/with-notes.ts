@@ -2,8 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
 import type { FactPayload } from '../domain/event.ts';
+import { handed } from '../kernel/handed.ts';
 import type { Note, NoteBook, NoteOwner, NotePlace, NoteStore } from '../kernel/notes.ts';
-import type { AgentSource, Assembled, ConversationMeta, Tool, ToolContext, Toolset } from '../kernel/ports.ts';
+import type { AgentSource, Assembled, ConversationMeta, Tool, Toolset } from '../kernel/ports.ts';
 import { hotSet } from '../plugins/tools/notes.ts';
 import { askStore, STORE_TIMEOUT_MS } from './ask-store.ts';
 
@@ -68,9 +69,7 @@ function given(tool: Tool, store: NoteStore, bundle: string): Tool {
     ...tool,
     run(args, context) {
       const { tenant, userId } = context;
-      const notes = { value: bookOf(store, { tenant, userId, bundle }), enumerable: true };
-      // Made of it, not a copy: a signal that nobody looks at is never made.
-      return tool.run(args, Object.create(context, { notes }) as ToolContext); // with this one
+      return tool.run(args, handed(context, { notes: bookOf(store, { tenant, userId, bundle }) }));
     },
   };
 }
