@@ -94,8 +94,15 @@ function plan(turn: Turn): string {
   const { plan: made, progress, agent } = turn;
   if (typeof made === 'string') return '';
   // In the system prompt it stands as it was made, for the cache: how far it is can only be told here.
-  if (progress === undefined && agent.planning?.placement !== 'announce') return '';
-  return (progress ?? made.steps).map(step).join('\n');
+  const isShown = progress !== undefined || agent.planning?.placement === 'announce';
+  const said = made.note === undefined ? '' : `: ${made.note}`;
+  const theirs =
+    made.editedBy !== undefined
+      ? [`Rewritten by the person${said}`]
+      : made.note !== undefined
+        ? [`Agreed to by the person${said}`]
+        : [];
+  return [...theirs, ...(isShown ? (progress ?? made.steps).map(step) : [])].join('\n');
 }
 
 function step({ title, detail, status, note }: PlanStep, index: number): string {

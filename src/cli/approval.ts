@@ -1,22 +1,15 @@
 import { TreadleError } from '../base/errors.ts';
-import { mapStrings, tryParseJson, type Json } from '../base/json.ts';
+import { mapStrings, toJson, tryParseJson, type Json } from '../base/json.ts';
 import type { StandingScope } from '../domain/allowance.ts';
 import type { Part } from '../domain/content.ts';
+import type { PlanStep } from '../domain/plan.ts';
 import { openRequests, type Conversation, type HeldRequest, type Turn } from '../domain/conversation.ts';
 import type { Answer, Conversations } from '../platform/conversations.ts';
 import { partLines } from './part-lines.ts';
-import type { Screen } from './screen.ts';
-import type { Colors } from './terminal.ts';
+import { editPlan } from './edit-plan.ts';
+import { planLines } from './plan-lines.ts';
+import type { Person } from './person.ts';
 import { harmless, wrap } from './text.ts';
-
-/** A person at the keyboard, who is asked. */
-export interface Person {
-  readonly screen: Pick<Screen, 'lines'>;
-  readonly colors: Colors;
-  readonly columns: () => number;
-  /** What they type after the prompt; `draft` is there to be changed. Undefined when they leave. */
-  ask(prompt: string, draft?: string): Promise<string | undefined>;
-}
 
 /** What a person decides of one question. */
 export type Words = Omit<Answer, 'request' | 'by'>;
@@ -34,6 +27,8 @@ export interface Question {
   readonly allowance?: { readonly scopes: readonly StandingScope[]; readonly about: string } | undefined;
   /** What the tool shows of what would happen. */
   readonly preview?: readonly Part[] | undefined;
+  /** The steps of a plan. */
+  readonly plan?: readonly PlanStep[] | undefined;
 }
 
 export function questionOf(request: HeldRequest, turn: Turn): Question {
@@ -47,7 +42,8 @@ export function questionOf(request: HeldRequest, turn: Turn): Question {
     gate,
     allowance,
     preview,
-    name: action?.name,
+    plan: kind === 'plan' && typeof turn.plan !== 'string' ? turn.plan.steps : undefined,
+    name: request.name ?? action?.name,
     arguments: request.arguments ?? action?.arguments,
   };
 }
@@ -110,7 +106,10 @@ export function questionLines(request: Question, { colors, columns }: Pick<Perso
         ),
       ];
     case 'plan':
-      return [title('Go on with this plan?'), ...body(harmless(request.question))];
+      return [
+        title('Go on with this plan?'),
+        ...planLines(request.plan ?? [], colors, columns() - 4).map((line) => bar + line),
+      ];
     case 'action': {
       const { name = '' } = request;
       const { preview = [] } = request;
@@ -136,12 +135,12 @@ async function askApproval(request: Question, person: Person): Promise<Words | u
   const { colors } = person;
   const { scopes = [], about = '' } = request.allowance ?? {};
   const further = scopes.map((scope) => FURTHER[scope]);
-  const keys = ['y', ...further.map(({ key }) => key), 'N', ...(isPlan ? [] : ['e'])].join('/');
+  const keys = ['y', ...further.map(({ key }) => key), 'N', 'e'].join('/');
   const prompt = `  ${colors.yellow('allow?')} ${colors.dim(`[${keys}]`)} `;
   say(
     person,
     isPlan
-      ? 'y goes on · n rejects it, as Enter does'
+      ? 'y goes on · n rejects it, as Enter does · e changes its steps'
       : 'y lets it run · n refuses, as Enter does · e changes the arguments',
   );
   if (further.length > 0) say(person, `${about}: ${further.map(({ key, means }) => `${key} ${means}`).join(' · ')}`);
@@ -170,7 +169,12 @@ async function askApproval(request: Question, person: Person): Promise<Words | u
       }
       case 'e':
       case 'edit': {
-        if (isPlan) break;
+        if (isPlan) {
+          const steps = rest === '' ? await editPlan(request.plan ?? [], person) : 'unchanged';
+          if (steps === undefined) return undefined;
+          if (steps === 'unchanged') continue;
+          return { decision: 'edit', arguments: toJson({ steps }) };
+        }
         const given = tryParseJson(rest);
         if (given.ok) return { decision: 'edit', arguments: given.value };
         const edited = await askEdit(rest === '' ? JSON.stringify(request.arguments ?? {}) : rest, person);
@@ -182,7 +186,7 @@ async function askApproval(request: Question, person: Person): Promise<Words | u
     say(
       person,
       isPlan
-        ? 'Type y to go on, or n and a reason.'
+        ? 'Type y to go on, n and a reason, or e to change its steps.'
         : 'Type y to let it run, n and a reason to refuse, or e to change the arguments.',
     );
   }

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { Person } from './approval.ts';
+import type { Person } from './person.ts';
 import { createPlainScreen } from './screen.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -9,8 +9,8 @@ import { quoted } from './waiting.ts';
 import { harmless } from './text.ts';
 
 export function asQuestion(request: RunRequest): Question {
-  const { kind, question, choices, name, arguments: given, gate, allowance, preview } = request;
-  const asked = { kind, question, choices, name, gate, allowance, preview };
+  const { kind, question, choices, name, arguments: given, gate, allowance, preview, plan } = request;
+  const asked = { kind, question, choices, name, gate, allowance, preview, plan };
   return { ...asked, ...(given !== undefined && { arguments: toJson(given) }) };
 }
 

@@ -36,6 +36,8 @@ export class TurnView {
   /** What the model has said of the answer in work, as it was streamed. */
   #streamed = '';
   #phase: Phase | undefined;
+  /** A plan that was made and is not shown yet. */
+  #made: EntryOf<'plan'> | undefined;
   #hasSpace = true;
 
   constructor(options: TurnViewOptions, timeline: Timeline = emptyTimeline) {
@@ -69,6 +71,7 @@ export class TurnView {
       }
       default: {
         if (event.seq <= this.#timeline.head) return; // delivered before, as by another process's drive
+        this.#showPlan(event);
         const before = this.#timeline.head;
         this.#timeline = project(this.#timeline, event);
         const changed = entriesSince(this.#timeline, before);
@@ -108,7 +111,8 @@ export class TurnView {
         return;
       case 'plan':
         // Made, or kept by an action; an answer about it is known to who gave it.
-        if (type === 'plan.result' || type === 'tool.result') this.#plan(entry);
+        if (type === 'plan.result') this.#made = entry;
+        else if (type === 'tool.result') this.#plan(entry);
         return;
       case 'notice':
         if (type === 'hitl.responded' || type === 'hitl.cancel' || entry.data.kind === 'cancel') return;
@@ -165,6 +169,13 @@ export class TurnView {
     if (text.trim() === '') return;
     const { colors, columns } = this.#options;
     this.#lines(colors.dim(`${INDENT}∴ ${oneLine(text, columns() - 4)}`));
+  }
+
+  /** A plan that was made, unless it is what a person is asked about now: that shows it, too. */
+  #showPlan({ type }: TreadleEvent): void {
+    const made = this.#made;
+    this.#made = undefined;
+    if (made !== undefined && type !== 'hitl.requested') this.#plan(made);
   }
 
   #plan({ text, data }: EntryOf<'plan'>): void {

@@ -44,7 +44,7 @@ const planning = z.union([
     }),
     approval: key(
       z.enum(['never', 'auto', 'always']),
-      'Whether a person has to agree to the plan, and to what the model would make of it.',
+      'Whether a person has to agree to the plan, and to what the model would make of it. `auto`: where the planner says so, or does not say.',
       {
         default: 'never',
       },

@@ -48,7 +48,27 @@ export interface ActionState {
     readonly effect: string;
     readonly revisedBy?: string | undefined;
     readonly timeoutMs?: number | undefined;
+    readonly replays?: true | undefined;
+    readonly at: Instant;
   };
+  readonly observation?: Observation;
+  /** Of a program that runs or waits: what it has asked for so far. */
+  readonly inner?: Inner;
+}
+
+/** What a program has asked for while it ran, as far as it is on record. */
+export interface Inner {
+  readonly actions: readonly InnerAction[];
+  /** Ids of those that have their observation, in the order in which the program was told. */
+  readonly told: readonly string[];
+}
+
+export interface InnerAction {
+  readonly id: string;
+  /** What was asked for: see `call` of the facts. Absent in logs of before it was kept. */
+  readonly call: string | undefined;
+  readonly name: string | undefined;
+  readonly begun?: ActionState['begun'];
   readonly observation?: Observation;
 }
 
@@ -82,6 +102,14 @@ export interface Iteration {
   readonly events?: readonly SourceEvent[];
 }
 
+/** A plan, as a person has left it. */
+export type MadePlan = FactPayload<'plan.result'> & {
+  /** Who wrote its steps anew when they were asked. */
+  readonly editedBy?: string;
+  /** What they said to it. */
+  readonly note?: string;
+};
+
 /** The work of answering one message. */
 export interface Turn {
   readonly number: number;
@@ -94,7 +122,7 @@ export interface Turn {
   readonly current: Iteration | undefined;
   /** Said in mid-turn and not yet read by a model call. */
   readonly pending: readonly Input[];
-  readonly plan: 'none' | 'requested' | FactPayload<'plan.result'>;
+  readonly plan: 'none' | 'requested' | MadePlan;
   /** The steps of the plan as they stand, once the model has marked or revised any. */
   readonly progress?: readonly PlanStep[];
   /** Requests to people, answered ones included until their action is observed. */
@@ -292,6 +320,26 @@ export function requestFor(turn: Turn, action: string): HeldRequest | undefined 
 
 export function openRequests(turn: Turn): readonly HeldRequest[] {
   return turn.requests.filter((one) => one.answer === undefined && one.cancelled === undefined);
+}
+
+/**
+ * Open actions that cannot go on before somebody has answered or handed something in. A program that waits for several
+ * answers goes on with the first.
+ */
+export function heldActions(turn: Turn): ReadonlySet<string | undefined> {
+  const held = new Set<string | undefined>(openWaits(turn).map((one) => one.action));
+  for (const { action, parent } of openRequests(turn))
+    if (parent === undefined || !hasNews(turn, parent)) held.add(parent ?? action);
+  return held;
+}
+
+/** Somebody has answered a program, and it has not been told. */
+function hasNews(turn: Turn, parent: string): boolean {
+  const asked = new Set(turn.requests.filter((one) => one.parent === parent).map((one) => one.action ?? ''));
+  return [...asked].some((action) => {
+    const request = requestFor(turn, action);
+    return request?.answer !== undefined || request?.cancelled !== undefined;
+  });
 }
 
 /** What open actions still wait for. */

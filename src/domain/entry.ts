@@ -136,6 +136,8 @@ export type Entry = Placed &
         readonly data: Pick<FactPayload<'plan.result'>, 'source'> & {
           /** As they stand. */
           readonly steps: readonly PlanStep[];
+          /** Who wrote the steps anew when they were asked. */
+          readonly editedBy?: string;
           readonly requests: readonly Asked[];
         };
       }

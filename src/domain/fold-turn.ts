@@ -5,9 +5,9 @@ import type { FactOf, FactPayload } from './event.ts';
 import type { Observation } from './tool.ts';
 import { isAside } from './aside.ts';
 import { WINDOW_CODE } from './limits.ts';
-import { stepsAfter } from './plan.ts';
+import { editedSteps, stepsAfter } from './plan.ts';
 import { addUsage } from './usage-sum.ts';
-import type { ActionState, Attempt, HeldRequest, Iteration, Repeat, Turn } from './conversation.ts';
+import type { ActionState, Attempt, HeldRequest, InnerAction, Iteration, Repeat, Turn } from './conversation.ts';
 
 export function inIteration(turn: Turn, change: (now: Iteration) => Iteration): Turn {
   return turn.current === undefined ? turn : { ...turn, current: change(turn.current) };
@@ -96,26 +96,59 @@ export function afterCompaction(before: Turn, compaction: 'done' | 'failed'): Tu
   };
 }
 
-export function begin(
-  turn: Turn,
-  { action, arguments: given, argumentHash, effect, revisedBy, timeoutMs }: FactPayload<'tool.invoke'>,
-): Turn {
-  return inAction(turn, action, (state) => ({
-    ...state,
-    begun: { arguments: given, argumentHash, effect, revisedBy, timeoutMs },
-  }));
+export function begin(turn: Turn, { payload, at }: FactOf<'tool.invoke'>): Turn {
+  const { action, name, arguments: given, argumentHash, effect, revisedBy, timeoutMs, replays } = payload;
+  const begun = { arguments: given, argumentHash, effect, revisedBy, timeoutMs, replays, at };
+  return payload.parent === undefined
+    ? inAction(turn, action, (state) => ({ ...state, begun }))
+    : inside(turn, payload, (one) => ({ ...one, name, begun }));
 }
 
-export function observe(turn: Turn, { action, parent: _, ...observation }: FactPayload<'tool.result'>): Turn {
+/** A person is asked, perhaps about what a program wants to do. */
+export function asked(before: Turn, payload: FactPayload<'hitl.requested'>): Turn {
+  const { action, parent, name, call } = payload;
+  const turn = { ...before, requests: [...before.requests, payload] };
+  if (action === undefined || parent === undefined) return turn;
+  return inside(turn, { action, parent, call }, (one) => ({ ...one, name: one.name ?? name }));
+}
+
+/** Changes what is known of an action that a program asked for; the first time, it becomes known. */
+function inside(
+  turn: Turn,
+  { action: id, parent, call }: Pick<FactPayload<'tool.invoke'>, 'action' | 'parent' | 'call'>,
+  change: (one: InnerAction) => InnerAction,
+  isTold = false,
+): Turn {
+  return inAction(turn, parent ?? '', (state) => {
+    const { actions, told } = state.inner ?? { actions: [], told: [] };
+    const isKnown = actions.some((one) => one.id === id);
+    const all = isKnown ? actions : [...actions, { id, call, name: undefined }];
+    const inner = {
+      actions: all.map((one) => (one.id === id ? change(one) : one)),
+      told: isTold ? [...told, id] : told,
+    };
+    return { ...state, inner };
+  });
+}
+
+export function observe(turn: Turn, payload: FactPayload<'tool.result'>): Turn {
+  const { action, parent, call, ...observation } = payload;
+  if (parent !== undefined) {
+    const requests = turn.requests.filter((one) => one.action !== action);
+    return inside({ ...turn, requests }, { action, parent, call }, (one) => ({ ...one, observation }), true);
+  }
   const state = turn.current?.actions.find((one) => one.action.id === action);
   if (state === undefined || state.observation !== undefined) return turn;
   const fault = isFault(observation);
   const ok = observation.outcome === 'ok';
   const progress = ok ? progressOf(turn, state) : undefined;
   return {
-    ...inAction(turn, action, (one) => ({ ...one, observation })),
+    ...inAction(turn, action, ({ inner: _, ...one }) => ({ ...one, observation })),
     ...(progress !== undefined && { progress }),
-    requests: turn.requests.length === 0 ? turn.requests : turn.requests.filter((one) => one.action !== action),
+    requests:
+      turn.requests.length === 0
+        ? turn.requests
+        : turn.requests.filter((one) => one.action !== action && one.parent !== action),
     toolCalls: turn.toolCalls + (ok ? 1 : 0),
     faults: fault ? turn.faults + 1 : ok ? 0 : turn.faults,
     lastFault: fault
@@ -172,7 +205,21 @@ export function settle(turn: Turn, id: string, change: Pick<HeldRequest, 'answer
   const requests = turn.requests.map((one) =>
     one.request === id && one.answer === undefined && one.cancelled === undefined ? { ...one, ...change } : one,
   );
-  return { ...turn, requests };
+  const { answer } = change;
+  const isPlan = turn.requests.some((one, index) => one !== requests[index] && one.kind === 'plan');
+  return isPlan && answer !== undefined
+    ? { ...turn, requests, plan: agreed(turn.plan, answer) }
+    : { ...turn, requests };
+}
+
+function agreed(
+  plan: Turn['plan'],
+  { decision, arguments: given, by, note }: NonNullable<HeldRequest['answer']>,
+): Turn['plan'] {
+  if (typeof plan === 'string') return plan;
+  const said = note === undefined ? plan : { ...plan, note };
+  const steps = decision === 'edit' ? editedSteps(given) : undefined;
+  return steps === undefined ? said : { ...said, steps: [...steps], editedBy: by };
 }
 
 /** A gate's refusal of a model call or of the answer ends the turn, or makes it wait, or has the model asked once more. */

@@ -17,7 +17,7 @@ import {
 import { cachedBy } from './fold-cache.ts';
 import { allowanceId } from './allowance.ts';
 import { isAside } from './aside.ts';
-import { afterCompaction, begin, inIteration, judge, observe, request, response, settle } from './fold-turn.ts';
+import { afterCompaction, asked, begin, inIteration, judge, observe, request, response, settle } from './fold-turn.ts';
 import { awaitChild, awaitResult, childDone, deliver } from './fold-wait.ts';
 
 /** A fold's own copy, which nobody has seen yet: it may be written to until it is returned. */
@@ -50,7 +50,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
       );
     case 'tool.invoke':
       moved.spent = { ...moved.spent, actions: moved.spent.actions + 1 };
-      return inTurn(moved, (turn) => begin(turn, fact.payload));
+      return inTurn(moved, (turn) => begin(turn, fact));
     case 'tool.result':
       return inTurn(moved, (turn) => observe(turn, fact.payload));
     case 'plan.request':
@@ -58,7 +58,7 @@ export function apply(conversation: Conversation, fact: Fact): Conversation {
     case 'plan.result':
       return inTurn(moved, (turn) => ({ ...turn, plan: fact.payload }));
     case 'hitl.requested':
-      return inTurn(moved, (turn) => ({ ...turn, requests: [...turn.requests, fact.payload] }));
+      return inTurn(moved, (turn) => asked(turn, fact.payload));
     case 'hitl.responded':
       return inTurn(allowed(moved, fact), (turn) => settle(turn, fact.payload.request, { answer: fact.payload }));
     case 'allowance.revoked':

@@ -35,6 +35,17 @@ export const planUpdate = z.strictObject({
 });
 export type PlanUpdate = z.output<typeof planUpdate>;
 
+/** What a person makes of a plan that they are asked about: all of its steps, in order. */
+export const planEdit = z.strictObject({
+  steps: z.array(z.strictObject({ title, detail })).min(1).max(MOST_STEPS),
+});
+
+/** The steps as a person wrote them; undefined where these are none. */
+export function editedSteps(given: Json | undefined): readonly PlanStep[] | undefined {
+  const edit = planEdit.safeParse(given);
+  return edit.success ? edit.data.steps.map(inOneLine) : undefined;
+}
+
 /** A step of a plan as it stands. Open while it has no status. */
 export type PlanStep = FactPayload<'plan.result'>['steps'][number] & Partial<Omit<PlanUpdate['steps'][number], 'step'>>;
 

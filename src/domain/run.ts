@@ -1,5 +1,6 @@
 import type { Instant } from '../base/clock.ts';
 import {
+  heldActions,
   openActions,
   openRequests,
   openWaits,
@@ -22,7 +23,7 @@ export function statusOf(conversation: Conversation): RunStatus {
   const actions = openActions(turn);
   const open = openRequests(turn);
   const waits = openWaits(turn);
-  const held = new Set([...open, ...waits].map((one) => one.action));
+  const held = heldActions(turn);
   const isFree = (one: ActionState): boolean => !held.has(one.action.id);
   // One after another: an action that is held holds up those after it.
   const movable = turn.agent.limits.maxConcurrent > 1 ? actions.some(isFree) : actions.slice(0, 1).some(isFree);
@@ -34,16 +35,18 @@ export function statusOf(conversation: Conversation): RunStatus {
     return waits.some((one) => one.kind === 'subagent') ? 'waiting_for_subagents' : 'waiting_for_computation';
   if (actions.length > 0 && turn.requests.some(isApproved)) return 'action_approved';
   if (turn.current === undefined) {
-    return turn.requests.some((one) => one.kind === 'plan' && one.answer?.decision === 'allow')
-      ? 'plan_approved'
-      : 'initializing';
+    return turn.requests.some((one) => one.kind === 'plan' && isYes(one)) ? 'plan_approved' : 'initializing';
   }
   return 'running';
 }
 
 /** A refused action is answered too, and nobody approved it. */
-function isApproved({ kind, answer }: HeldRequest): boolean {
-  return kind === 'action' && (answer?.decision === 'allow' || answer?.decision === 'edit');
+function isApproved(request: HeldRequest): boolean {
+  return request.kind === 'action' && isYes(request);
+}
+
+function isYes({ answer }: HeldRequest): boolean {
+  return answer?.decision === 'allow' || answer?.decision === 'edit';
 }
 
 /** What a conversation is called until somebody calls it something else: the first words said, on one line. */

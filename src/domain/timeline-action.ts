@@ -1,7 +1,7 @@
 import { msBetween } from '../base/clock.ts';
 import type { ActionData, Asked } from './entry.ts';
 import type { Fact, FactOf } from './event.ts';
-import { keepsPlan, stepsAfter } from './plan.ts';
+import { editedSteps, keepsPlan, stepsAfter } from './plan.ts';
 import { add, revise, type Timeline } from './timeline-edit.ts';
 
 /** Changes an action's entry. Undefined when there is none; the same data is no change. */
@@ -76,7 +76,8 @@ function follow(timeline: Timeline, fact: Fact, id: string): Timeline {
 
 /** A person is asked: on the card of the action or plan that it is about, else as a line of its own. */
 export function ask(timeline: Timeline, fact: FactOf<'hitl.requested'>): Timeline {
-  const { kind, action, question } = fact.payload;
+  const { kind, action: asking, parent, question } = fact.payload;
+  const action = parent ?? asking;
   const asked: Asked = { ...fact.payload, at: fact.at };
   const known =
     action === undefined
@@ -97,6 +98,10 @@ export function ask(timeline: Timeline, fact: FactOf<'hitl.requested'>): Timelin
   });
 }
 
+function isUnanswered({ answer, cancelled }: Asked): boolean {
+  return answer === undefined && cancelled === undefined;
+}
+
 /** The first word counts, as in the fold that decides. */
 export function settle(
   timeline: Timeline,
@@ -104,7 +109,7 @@ export function settle(
   id: string,
   change: Pick<Asked, 'answer' | 'answeredAt' | 'cancelled'>,
 ): Timeline {
-  const isOpen = (one: Asked): boolean => one.request === id && one.answer === undefined && one.cancelled === undefined;
+  const isOpen = (one: Asked): boolean => one.request === id && isUnanswered(one);
   const settled = (requests: readonly Asked[]): readonly Asked[] =>
     requests.map((one) => (isOpen(one) ? { ...one, ...change } : one));
   const changed = revise(timeline, fact, (entry) => {
@@ -115,15 +120,22 @@ export function settle(
           ...entry,
           data: {
             ...entry.data,
-            state: entry.data.startedAt === undefined ? 'asked' : 'running',
+            state: settled(entry.data.requests).some(isUnanswered)
+              ? 'waiting'
+              : entry.data.startedAt === undefined
+                ? 'asked'
+                : 'running',
             requests: settled(entry.data.requests),
           },
         };
       }
-      case 'plan':
-        return entry.data.requests.some(isOpen)
-          ? { ...entry, data: { ...entry.data, requests: settled(entry.data.requests) } }
-          : undefined;
+      case 'plan': {
+        if (!entry.data.requests.some(isOpen)) return undefined;
+        const { decision, arguments: given, by } = change.answer ?? {};
+        const steps = decision === 'edit' ? editedSteps(given) : undefined;
+        const edited = steps === undefined || by === undefined ? {} : { steps, editedBy: by };
+        return { ...entry, data: { ...entry.data, ...edited, requests: settled(entry.data.requests) } };
+      }
       case 'notice':
         return entry.data.requests?.some(isOpen) === true
           ? { ...entry, data: { ...entry.data, requests: settled(entry.data.requests) } }

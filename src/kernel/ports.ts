@@ -272,6 +272,21 @@ export interface ConnectedAccount {
 }
 
 /** What a running tool may touch. */
+/**
+ * What a program is run with. It is run again from its start after a crash, and when somebody has answered what it waits
+ * for; what its calls gave before is given again, in the order in which it was, so that nothing happens twice.
+ */
+export interface ProgramHands {
+  /** When it was begun first: the one time that it may know. */
+  readonly begunAt: Instant;
+  /** True until all that is on record of earlier runs has been given again. */
+  readonly isReplaying: () => boolean;
+  /** As `call` of the context. `parked`: somebody has to answer first, in days perhaps, and this run of it ends without that. */
+  readonly call: (name: string, args: JsonObject) => Promise<Observation | 'parked'>;
+  /** Says that it has been given all answers that there are, and waits for others. */
+  readonly onIdle: () => void;
+}
+
 export interface ToolContext {
   readonly conversationId: string;
   readonly userId: string;
@@ -303,6 +318,8 @@ export interface ToolContext {
    * tool does.
    */
   readonly call: (name: string, args: JsonObject) => Promise<Observation>;
+  /** Of a tool that `replays`: how it calls others. Absent for any other. */
+  readonly program?: ProgramHands | undefined;
   /** The user's account, of a tool that the bundle says needs it; absent for any other. Rejects where it is not connected. */
   readonly account?: (() => Promise<ConnectedAccount>) | undefined;
   /** The user's notes, of a tool that remembers; absent for any other, and where none are kept. */
@@ -341,6 +358,8 @@ export type ToolReturn =
   | { readonly kind: 'wait'; readonly ticket: string; readonly note?: string; readonly expiresInMs?: number }
   /** Another agent of the bundle works on the task in a run of its own; its answer is then the action's result. */
   | { readonly kind: 'delegate'; readonly agent: string; readonly task: string }
+  /** A program waits for what its calls wait for, and is run again then. */
+  | { readonly kind: 'parked' }
   /** What was observed once, as it stands in a log: of a replay, where no tool runs. */
   | {
       readonly kind: 'recorded';
@@ -363,6 +382,8 @@ export interface Tool {
   preview?(args: JsonObject, context: ToolContext): MaybePromise<readonly Part[]>;
   /** It is handed the user's notes. */
   readonly needsNotes?: boolean | undefined;
+  /** It may be run again from its start. */
+  readonly replays?: true | undefined;
 }
 
 /** The tools of one effective agent by name. Compiled once per catalogue version. */

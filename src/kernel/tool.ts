@@ -31,6 +31,11 @@ interface ToolFields<I extends ToolInput> {
   readonly repeatable?: boolean;
   /** The model's provider does it, where it can: `run` is only for a model that calls it all the same. */
   readonly native?: ToolDefinition['native'];
+  /**
+   * It does nothing itself but call other tools, by `context.program`, and always the same ones for the same answers:
+   * it may be run again from its start, after a crash or when somebody has answered.
+   */
+  readonly replays?: true;
 }
 
 /** A tool as its author writes it, with the type of its arguments taken from `input`. */
@@ -162,6 +167,11 @@ export function waitFor(wait: {
   readonly expiresInMs?: number;
 }): ToolReturn {
   return marked({ kind: 'wait', ...wait });
+}
+
+/** A program says that its calls wait for others: it is run again once one of them has what it waits for. */
+export function parkProgram(): ToolReturn {
+  return marked({ kind: 'parked' });
 }
 
 /** Hands a task to another agent of the bundle, which works on it in a run of its own. */

@@ -7,7 +7,8 @@ import type { Observation } from '../domain/tool.ts';
 import { openRequests, requestFor, type Turn } from '../domain/conversation.ts';
 import { observation, prepare, type Ready } from './prepare.ts';
 import { delegate } from './delegate.ts';
-import { innerCalls } from './inner.ts';
+import { asking } from './asking.ts';
+import { closeInner, innerCalls } from './inner.ts';
 import { runTool, type Ran } from './run-tool.ts';
 import { checked, heard } from './withheld.ts';
 import { fit } from './size.ts';
@@ -67,6 +68,7 @@ async function begin(work: Work, actions: readonly Ready[]): Promise<boolean> {
     if (revisedBy !== undefined) payload.revisedBy = revisedBy;
     if (timeoutMs !== undefined) payload.timeoutMs = timeoutMs;
     if (allowedBy !== undefined) payload.allowedBy = [...allowedBy];
+    if (tool.replays === true) payload.replays = true;
     drafts.push(inTurn(turn, 'tool.invoke', payload));
   }
   const stated = work.recorder.record(drafts, { unless: () => isInterrupted(work) });
@@ -80,7 +82,8 @@ async function finish(work: Work, ready: Ready): Promise<void> {
   const given = isPromise(ran) ? await ran : ran;
   const action = state.action.id;
   const returned = given.type === 'delegate' ? await delegate(work, state, given) : given;
-  if (returned === undefined) return; // the child works, and that is on record
+  // The child works, or the program waits, and what for is on record.
+  if (returned === undefined || returned.type === 'parked') return;
   const turn = openTurn(work);
   if (returned.type !== 'observed') {
     const draft =
@@ -102,6 +105,7 @@ async function finish(work: Work, ready: Ready): Promise<void> {
   );
   const drafts = [
     ...verdictDrafts(turn, 'before:tool.result', judged.verdicts, action),
+    ...closeInner(openTurn(work), action, 'ended'),
     inTurn(turn, 'tool.result', { action, ...counted }),
     ...(counted.outcome === 'ok' ? entered(turn, returned) : []),
   ];
@@ -120,7 +124,9 @@ function entered(turn: Turn, { skill, loads = [] }: Extract<Ran, { type: 'observ
 
 function run(work: Work, ready: Ready): MaybePromise<Ran> {
   tell(work, 'io.status', { state: 'tool_running', detail: ready.tool.definition.name });
-  return runTool(work, ready, innerCalls(work, ready));
+  const inner = innerCalls(work, ready);
+  const ran = runTool(work, ready, inner);
+  return isPromise(ran) ? ran.then(inner.counts) : inner.counts(ran);
 }
 
 /** What was handed in from outside is under the one size policy, too. */
@@ -131,19 +137,6 @@ function fitted(work: Work, delivered: Observation): MaybePromise<Ran> {
   return isPromise(cut)
     ? cut.then((observation) => ({ type: 'observed', observation }))
     : { type: 'observed', observation: cut };
-}
-
-function asking(turn: Turn, action: string, gate: string, asked: Extract<Ran, { type: 'ask' }>): Draft {
-  const { question, choices, consent } = asked;
-  return inTurn(turn, 'hitl.requested', {
-    request: `${action}-q${turn.requests.filter((one) => one.action === action).length + 1}`,
-    kind: 'input',
-    action,
-    question,
-    ...(choices === undefined ? {} : { choices: [...choices] }),
-    ...(consent === undefined ? {} : { consent: { account: consent.account, claims: [...consent.claims] } }),
-    gate,
-  });
 }
 
 function waiting(work: Work, action: string, { ticket, note, expiresInMs }: Extract<Ran, { type: 'wait' }>): Draft {

@@ -1,3 +1,5 @@
+import { digest } from '../base/digest.ts';
+import { toJson } from '../base/json.ts';
 import { isPromise } from '../base/promise.ts';
 import { isBlank } from '../base/text.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
@@ -15,14 +17,17 @@ export async function plan(work: Work): Promise<void> {
   if (result.error !== undefined && isOver(work)) return; // whoever goes on asks again
   const approval = turn.agent.planning?.approval ?? 'never';
   const drafts: Draft[] = [inTurn(openTurn(work), 'plan.result', result)];
-  if (result.error === undefined && approval === 'always') {
+  // Where a planner has not said that nobody need be asked, somebody is.
+  const asks = approval === 'always' || (approval === 'auto' && result.asks !== false);
+  if (result.error === undefined && asks) {
     const question = `Go on with this plan?\n${result.steps.map((step, index) => `${index + 1}. ${step.title}`).join('\n')}`;
     drafts.push(
       inTurn(openTurn(work), 'hitl.requested', {
         request: `${turn.id}-plan`,
         kind: 'plan',
         question,
-        choices: ['allow', 'reject'],
+        argumentHash: digest(toJson(result.steps)),
+        choices: ['allow', 'reject', 'edit'],
       }),
     );
   }

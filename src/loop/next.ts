@@ -3,10 +3,10 @@ import { isCold } from '../assembly/cache.ts';
 import { clearable } from '../assembly/clearing.ts';
 import {
   CRASH_LOOP,
+  heldActions,
   iterationsAllowed,
   openActions,
   openRequests,
-  openWaits,
   type ActionState,
   type Conversation,
   type Iteration,
@@ -88,7 +88,7 @@ function afterResponse(
 }
 
 function act(conversation: Conversation, turn: Turn, open: readonly ActionState[]): Command {
-  const waiting = new Set([...openRequests(turn), ...openWaits(turn)].map((one) => one.action));
+  const waiting = heldActions(turn);
   const ready = open.filter((one) => !waiting.has(one.action.id));
   if (ready.length === 0) return { type: 'rest' };
   // One after another: the next action's gates see what came of this one. And a held action holds up those after it.

@@ -2,7 +2,7 @@ import { unreachable } from '../base/assert.ts';
 import { TreadleError } from '../base/errors.ts';
 import { isPromise } from '../base/promise.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
-import { openRequests, type Turn } from '../domain/conversation.ts';
+import { openRequests, type Inner, type Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import { defaultLimits } from '../domain/limits.ts';
 import { titleOf } from '../domain/run.ts';
@@ -12,6 +12,7 @@ import { act } from './act.ts';
 import { callModel } from './call-model.ts';
 import { compact, plan } from './consult.ts';
 import { stopChildren } from './delegate.ts';
+import { closeInner } from './inner.ts';
 import type { Command } from './command.ts';
 import { observation } from './prepare.ts';
 import { draft, type RecordOptions } from './recorder.ts';
@@ -112,19 +113,27 @@ async function settle(work: Work, why: keyof typeof SETTLED): Promise<void> {
   const turn = openTurn(work);
   const { code, notRun } = SETTLED[why];
   const drafts: Draft[] = why === 'cancelled' ? [inTurn(turn, 'cancel.active', {})] : [];
-  for (const request of openRequests(turn))
+  for (const request of openRequests(turn).filter((one) => one.parent === undefined))
     drafts.push(inTurn(turn, 'hitl.cancel', { request: request.request, reason: code }));
-  for (const { action, begun, observation: known } of turn.current?.actions ?? []) {
-    if (known === undefined)
-      drafts.push(
-        inTurn(turn, 'tool.result', {
-          action: action.id,
-          ...unrun(begun !== undefined && begun.effect === 'once', code, notRun),
-        }),
-      );
+  for (const { action, begun, inner, observation: known } of turn.current?.actions ?? []) {
+    if (known !== undefined) continue;
+    // What a program has done is on record call by call.
+    const isParked =
+      begun?.replays === true &&
+      inner?.actions.every((one) => one.begun === undefined || one.observation !== undefined) === true;
+    const told = isParked
+      ? observation('cancelled', code, `${notRun} ${calledSoFar(inner)}`)
+      : unrun(begun?.effect === 'once', code, notRun);
+    drafts.push(...closeInner(turn, action.id, code), inTurn(turn, 'tool.result', { action: action.id, ...told }));
   }
   if (why === 'cancelled') drafts.push(inTurn(turn, 'cancel.complete', {}));
   await state(work, drafts);
+}
+
+/** What a program that waited had done. */
+function calledSoFar({ actions }: Inner): string {
+  const done = actions.flatMap(({ name, observation: known }) => (known?.outcome === 'ok' ? [name ?? 'a tool'] : []));
+  return done.length === 0 ? 'None of its calls had been made.' : `Of its calls were made: ${done.join(', ')}.`;
 }
 
 function unrun(uncertain: boolean, code: string, notRun: string): Observation {

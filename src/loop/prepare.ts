@@ -52,12 +52,26 @@ export interface Settled {
   readonly drafts: readonly Draft[];
 }
 
+/** What differs for an action that another one asks for while it runs. */
+export interface Inside {
+  /** The tool that asks: it is not called from itself. */
+  readonly tool: string;
+  /** A person may be asked: the one that asks can wait. */
+  readonly mayWait: boolean;
+}
+
 /**
  * From decision to intent, in this order: read, allowed, under the cap, on record from before a crash, valid, not a
  * loop, and asked of the gates. The first that fails is told to the model as the action's observation.
  */
-export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Settled> {
+export function prepare(work: Work, state: ActionState, inside?: Inside): MaybePromise<Ready | Settled> {
   const turn = openTurn(work);
+  const refusal = inside === undefined ? refuseAsked(work, turn, state) : undefined;
+  return refusal ?? judged(work, turn, state, inside);
+}
+
+/** Of what the model asked for: cut short, one too many, or nothing that it was given. */
+function refuseAsked(work: Work, turn: Turn, state: ActionState): Settled | undefined {
   const { action } = state;
   if (turn.current?.response?.stop === 'length') {
     return observed(
@@ -92,6 +106,16 @@ export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Se
     const how = `${action.name} is not loaded: find it with ${TOOL_SEARCH} first, which tells what it takes.`;
     return observed(turn, state, 'refused', 'not_loaded', how);
   }
+  return undefined;
+}
+
+function judged(work: Work, turn: Turn, state: ActionState, inside: Inside | undefined): MaybePromise<Ready | Settled> {
+  const { action } = state;
+  if (inside !== undefined && (action.name === inside.tool || !allowedNames(turn).has(action.name))) {
+    const names = [...allowedNames(turn)].filter((name) => name !== inside.tool).join(', ');
+    const why = `There is no tool ${JSON.stringify(action.name)} to call from here. There is: ${names}.`;
+    return observed(turn, state, 'refused', 'not_allowed', why);
+  }
   if (action.problem !== undefined) return observed(turn, state, 'invalid', 'bad_arguments', action.problem);
   const tool = work.ports.agents.tools(turn.agent).get(action.name);
   if (tool === undefined)
@@ -117,7 +141,7 @@ export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Se
   const problems = tool.validate(args);
   if (problems.length > 0) return observed(turn, state, 'invalid', 'bad_arguments', problems.join('; '));
   const argumentHash = digest(args);
-  if (isLoop(turn, tool, argumentHash)) {
+  if (inside === undefined && isLoop(turn, tool, argumentHash)) {
     return observed(
       turn,
       state,
@@ -133,13 +157,13 @@ export function prepare(work: Work, state: ActionState): MaybePromise<Ready | Se
     { conversation: work.recorder.conversation, agent: turn.agent },
     (revised) => misfit(revised, tool) ?? tool.validate(revised.arguments)[0],
   );
-  const considered = { state, tool, args, argumentHash, request, editedBy: edited?.by };
-  const judged = (judgement: Judgement<Questions['before:tool.invoke']>): MaybePromise<Ready | Settled> => {
+  const considered = { state, tool, args, argumentHash, request, editedBy: edited?.by, inside };
+  const weigh = (judgement: Judgement<Questions['before:tool.invoke']>): MaybePromise<Ready | Settled> => {
     const whole = withOwnWord(work, action.id, tool, judgement);
     if (!isPromise(whole)) return decide(work, turn, considered, whole);
     return answered(work, whole).then((all) => decide(work, turn, considered, all));
   };
-  return isPromise(asked) ? answered(work, asked).then(judged) : judged(asked);
+  return isPromise(asked) ? answered(work, asked).then(weigh) : weigh(asked);
 }
 
 interface Considered {
@@ -149,6 +173,7 @@ interface Considered {
   readonly argumentHash: string;
   readonly request: HeldRequest | undefined;
   readonly editedBy: string | undefined;
+  readonly inside: Inside | undefined;
 }
 
 function decide(
@@ -187,13 +212,22 @@ function decide(
     return { ...ready, verdicts: fresh };
   }
   const offer = offerOf(work, tool.definition, judged.holds);
-  const asks = (): MaybePromise<Settled> =>
-    askPerson(work, turn, considered, judged, { verdicts, argumentHash, gates, offer });
+  const asks = (): MaybePromise<Settled> => {
+    if (considered.inside?.mayWait === false) {
+      const { drafts } = observed(turn, state, 'refused', 'needs_approval', needsPerson(state.action.name));
+      return { type: 'settled', drafts: [...verdicts, ...drafts] };
+    }
+    return askPerson(work, turn, considered, judged, { verdicts, argumentHash, gates, offer });
+  };
   if (offer === undefined) return asks();
   const allowed = (allowedBy: readonly string[] | undefined): MaybePromise<Ready | Settled> =>
     allowedBy === undefined ? asks() : { ...ready, allowedBy };
   const standing = allowedBefore(work, offer);
   return isPromise(standing) ? answered(work, standing).then(allowed) : allowed(standing);
+}
+
+function needsPerson(name: string): string {
+  return `A person has to be asked before ${name} runs like this, and nobody can be asked from here: call ${name} by itself.`;
 }
 
 /** An answer satisfies the holds it was asked for, on exactly the arguments it was given for. No answer is never consent. */
@@ -300,7 +334,7 @@ function recover(turn: Turn, state: ActionState, tool: Tool, request: HeldReques
   if (wait?.ended !== undefined) return { ...ready, delivered: deliveredBy(wait) };
   if (request?.kind === 'input' && request.answer !== undefined)
     return { ...ready, reply: request.answer.text ?? request.answer.note ?? '' };
-  if (begun?.effect !== 'once') return ready;
+  if (begun?.effect !== 'once' || (begun.replays === true && tool.replays === true)) return ready;
   if (tool.probe !== undefined) return { ...ready, probe: true };
   return observed(
     turn,

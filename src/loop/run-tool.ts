@@ -28,7 +28,9 @@ export type Ran =
       readonly consent?: { readonly account: string; readonly claims: readonly string[] };
     }
   | { readonly type: 'wait'; readonly ticket: string; readonly note?: string; readonly expiresInMs?: number }
-  | { readonly type: 'delegate'; readonly agent: string; readonly task: string };
+  | { readonly type: 'delegate'; readonly agent: string; readonly task: string }
+  /** A program that waits with what it has asked for. */
+  | { readonly type: 'parked' };
 
 /** Milliseconds that a tool gets to stop by itself once it was told to. */
 const GRACE_MS = 2_000;
@@ -38,7 +40,7 @@ const GRACE_MS = 2_000;
  *
  * Answers without a promise when the tool does. A result that comes after the tool was given up is ignored.
  */
-export function runTool(work: Work, ready: Ready, call?: ToolContext['call']): MaybePromise<Ran> {
+export function runTool(work: Work, ready: Ready, calls?: Pick<ToolContext, 'call' | 'program'>): MaybePromise<Ran> {
   const turn = openTurn(work);
   const { tool, state } = ready;
   const abort = new LazyAbort();
@@ -46,7 +48,7 @@ export function runTool(work: Work, ready: Ready, call?: ToolContext['call']): M
   let over = false;
   const context = toolContext(work, state.action.id, {
     abort,
-    call,
+    ...calls,
     reply: ready.reply,
     progress(report) {
       if (over) return;
@@ -159,6 +161,8 @@ function read(value: unknown, { tool }: Ready): Ran {
     }
     case 'delegate':
       return { type: 'delegate', agent: value.agent, task: value.task.toWellFormed() };
+    case 'parked':
+      return { type: 'parked' };
     case 'recorded': {
       const { kind: _, ...recorded } = value;
       return { type: 'observed', ...recorded };

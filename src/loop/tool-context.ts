@@ -10,10 +10,12 @@ interface Hands {
   readonly progress: ToolContext['progress'];
   readonly reply?: string | undefined;
   readonly call?: ToolContext['call'] | undefined;
+  readonly program?: ToolContext['program'] | undefined;
 }
 
 /** What a tool may touch of the loop. What its entry in the bundle grants besides is added by the platform. */
-export function toolContext(work: Work, action: string, { abort, progress, reply, call = noCall }: Hands): ToolContext {
+export function toolContext(work: Work, action: string, hands: Hands): ToolContext {
+  const { abort, progress, reply, call = noCall, program } = hands;
   const { ports, meta, recorder } = work;
   const context = {
     conversationId: meta.id,
@@ -29,6 +31,7 @@ export function toolContext(work: Work, action: string, { abort, progress, reply
     fetch: noFetch,
     secrets: NO_SECRETS,
     call,
+    program,
     reply,
   };
   return new Handed(context, abort);

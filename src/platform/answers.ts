@@ -2,6 +2,7 @@ import { TreadleError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import { isBlank } from '../base/text.ts';
 import type { AllowScope } from '../domain/allowance.ts';
+import { planEdit } from '../domain/plan.ts';
 import { openRequests, type Conversation, type HeldRequest } from '../domain/conversation.ts';
 import type { FactPayload } from '../domain/event.ts';
 import type { AgentSource } from '../kernel/ports.ts';
@@ -69,15 +70,23 @@ function misfit(
       ? { found: 'a reply without words', wanted: 'some text' }
       : undefined;
   }
-  if (decision === 'reply')
-    return {
-      found: 'reply',
-      wanted: request.kind === 'plan' ? 'allow or reject' : 'allow, reject or edit: it is an approval',
-    };
-  if (decision === 'edit' && request.kind === 'plan') return { found: 'edit', wanted: 'allow or reject' };
+  if (decision === 'reply') return { found: 'reply', wanted: 'allow, reject or edit: it is an approval' };
+  if (decision === 'edit' && request.kind === 'plan') return planMisfit(given);
   return decision === 'edit' && given === undefined
     ? { found: 'an edit without arguments', wanted: 'the new arguments' }
     : undefined;
+}
+
+/** Steps that are no plan. */
+function planMisfit(given: Json | undefined): { readonly found: string; readonly wanted: string } | undefined {
+  const edit = planEdit.safeParse(given);
+  if (edit.success) return undefined;
+  const [issue] = edit.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  return {
+    found: `${place}${issue?.message ?? 'no plan'}`,
+    wanted: '{"steps": [{"title": …, "detail"?: …}, …]}, all steps in order',
+  };
 }
 
 /** A person's slip is told to that person, who can put it right; the model would only see that its action was refused. */
@@ -86,8 +95,8 @@ function checkEdit(
   { request, decision, arguments: given }: FactPayload<'hitl.responded'>,
   agents: AgentSource,
 ): void {
-  const id = turn?.requests.find((one) => one.request === request)?.action;
-  const name = turn?.current?.actions.find((one) => one.action.id === id)?.action.name;
+  const asked = turn?.requests.find((one) => one.request === request);
+  const name = asked?.name ?? turn?.current?.actions.find((one) => one.action.id === asked?.action)?.action.name;
   if (turn === undefined || name === undefined || decision !== 'edit' || given === undefined) return;
   const problems = agents.tools(turn.agent).get(name)?.validate(given) ?? [];
   if (problems.length > 0)

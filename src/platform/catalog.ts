@@ -28,10 +28,8 @@ const compiled = new WeakMap<object, CompiledTool>();
 export function compileTool(spec: unknown, place: string): CompiledTool {
   const known = isObject(spec) ? compiled.get(spec) : undefined;
   if (known !== undefined) return known;
-  const { name, description, input, output, effect, approval, timeoutMs, repeatable, native, ...tool } = checked(
-    spec,
-    place,
-  );
+  const { name, description, input, output, effect, approval, timeoutMs, repeatable, native, replays, ...tool } =
+    checked(spec, place);
   const schema = inputSchemaOf(input, place);
   const made: CompiledTool = {
     own: name,
@@ -47,6 +45,7 @@ export function compileTool(spec: unknown, place: string): CompiledTool {
     hands: {
       validate: validatorOf(input, schema, place),
       run: runnerOf(tool, input, output),
+      ...(replays === true && { replays }),
       ...(tool.probe === undefined ? {} : { probe: (key, context) => tool.probe?.(key, context) }),
       ...(tool.judge === undefined ? {} : { judge: parsing(input, (args, context) => tool.judge?.(args, context)) }),
       ...(tool.preview === undefined

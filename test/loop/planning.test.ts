@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusOf } from '../../src/domain/run.ts';
+import { entriesOf, timelineOf } from '../../src/domain/timeline.ts';
+import { checkedAnswer } from '../../src/platform/answers.ts';
 import { transcript } from '../../src/assembly/transcript.ts';
 import type { Bus } from '../../src/kernel/bus.ts';
 import { aHouse, lastOf, type House } from '../support/house.ts';
@@ -10,7 +12,7 @@ const planner = (bus: Bus): void => void bus.answer('plan.request', () => ({ ste
 type Planning = NonNullable<Parameters<typeof aHouse>[0]>['agent'];
 
 function planned(
-  approval: 'never' | 'always',
+  approval: 'never' | 'auto' | 'always',
   placement: 'announce' | 'system' = 'announce',
   plugins: (bus: Bus) => void = planner,
 ): House {
@@ -60,6 +62,57 @@ test('a plan that needs a person waits for one, goes on with a yes and ends with
     ['pending_plan_approval', 'completed', 'plan_rejected'],
   );
 });
+
+for (const [asks, status] of [
+  [true, 'pending_plan_approval'],
+  [undefined, 'pending_plan_approval'],
+  [false, 'completed'],
+] as const) {
+  test(`with approval auto, a planner that says ${asks} of asking leaves the run ${status}`, async () => {
+    const plan = { steps, source: 'planner.test', ...(asks !== undefined && { asks }) };
+    const house = planned('auto', 'announce', (bus) => void bus.answer('plan.request', () => plan));
+    assert.equal(statusOf(await house.ask('go')), status);
+  });
+}
+
+test('a person who is asked may rewrite the plan: that is what the model is given, and the log says whose it is', async () => {
+  const house = planned('always');
+  const announced: (string | undefined)[] = [];
+  house.bus.before('before:llm.request', ({ request }) => void announced.push(request.announce));
+  await house.ask('go');
+  const written = { steps: [{ title: 'Leap' }, { title: ' Look\nback ' }] };
+  const edit = { request: 't1-plan', decision: 'edit', arguments: written, note: 'in haste', by: 'ana' } as const;
+  await house.post({ type: 'hitl.responded', payload: edit });
+  const { turns } = await house.drive();
+  const [entry] = [...entriesOf(timelineOf(await house.facts()))].filter(({ role }) => role === 'plan');
+  assert.match(announced[0] ?? '', /\[OPEN PLAN\]\nRewritten by the person: in haste\n1\. Leap\n2\. Look back$/);
+  assert.deepEqual(
+    [turns.at(-1)?.plan, entry?.role === 'plan' ? [entry.data.editedBy, entry.data.steps] : undefined],
+    [
+      { source: 'planner.test', steps: [{ title: 'Leap' }, { title: 'Look back' }], editedBy: 'ana', note: 'in haste' },
+      ['ana', [{ title: 'Leap' }, { title: 'Look back' }]],
+    ],
+  );
+});
+
+for (const [what, given] of [
+  ['no steps', { steps: [] }],
+  ['a step without words', { steps: [{ title: ' ' }] }],
+  ['something else', { plan: 'x' }],
+  ['nothing', undefined],
+] as const) {
+  test(`a plan that is rewritten as ${what} is refused to the person, and the question stays open`, async () => {
+    const house = planned('always');
+    const waiting = await house.ask('go');
+    const answer = {
+      request: 't1-plan',
+      decision: 'edit',
+      by: 'ana',
+      ...(given !== undefined && { arguments: given }),
+    } as const;
+    assert.throws(() => checkedAnswer(waiting, answer, house.ports.agents), { code: 'answer_invalid' });
+  });
+}
 
 for (const [what, plugins] of [
   ['nobody plans', () => undefined],

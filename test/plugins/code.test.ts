@@ -141,13 +141,14 @@ test('what a gate denies, what is not valid, not granted or no tool at all is an
   assert.deepEqual(once, []);
 });
 
-test('what a person would have to be asked about does not run, and the code is told', async () => {
+test('what a person would have to be asked about is refused to a tool that cannot be run again', async () => {
   const once: string[] = [];
   const mail = aTool('mail', () => once.push('sent'), { effect: 'once', judge: () => hold('Send it?') });
-  const { value, house } = await ran('try { await tools.mail(); } catch (error) { return error.message; }', [mail]);
-  assert.match(JSON.stringify(value), /^"mail: A person has to be asked/);
-  assert.deepEqual(once, []);
-  assert.equal((await house.story()).includes('hitl.requested'), false);
+  const outer = aTool('outer', async (_, { call }) => (await call('mail', {})).error?.message ?? 'sent');
+  const house = aHouse({ script: [{ actions: [{ name: 'outer' }] }, { text: 'Done.' }], tools: [outer, mail] });
+  await house.ask('Go.');
+  assert.match(JSON.stringify((await lastOf(house, 'tool.result'))?.value), /^"A person has to be asked/);
+  assert.deepEqual([once, (await house.story()).includes('hitl.requested')], [[], false]);
 });
 
 test('what waits for somebody else cannot be called from code', async () => {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { CodeEnd, CodeRunner } from '../../kernel/code.ts';
+import { PARKED, type CodeEnd, type CodeRunner } from '../../kernel/code.ts';
 import type { CodeTask, FromCode, ToCode } from './words.ts';
 
 /** Memory of the thread beside that of the code. */
@@ -11,7 +11,7 @@ const LEEWAY_MS = 5_000;
  * JavaScript in QuickJS, which is WebAssembly, in a thread of its own: the code has nothing of this machine, and one that
  * never ends holds up nobody.
  */
-export const runCode: CodeRunner = ({ code, tools, call, log, now, memoryBytes, workMs, signal }) =>
+export const runCode: CodeRunner = ({ code, tools, call, onIdle, log, now, memoryBytes, workMs, signal }) =>
   new Promise((resolve) => {
     const task: CodeTask = { code, tools, now, memoryBytes, workMs };
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
@@ -24,6 +24,9 @@ export const runCode: CodeRunner = ({ code, tools, call, log, now, memoryBytes, 
     });
     let isOver = false;
     const open = new Set<Promise<unknown>>();
+    let answers = 0;
+    let parked = 0;
+    let isIdle = false;
     let timer: NodeJS.Timeout | undefined;
     const watch = (): void => {
       clearTimeout(timer);
@@ -39,6 +42,9 @@ export const runCode: CodeRunner = ({ code, tools, call, log, now, memoryBytes, 
       // What it has asked for is on record before it is itself.
       void Promise.allSettled(open).then(() => resolve(how));
     };
+    const parkIfIdle = (): void => {
+      if (isIdle && parked > 0 && open.size === 0) end({ ok: false, code: 'parked', message: 'The code waits.' });
+    };
     const stop = (): void => end({ ok: false, code: 'stopped', message: 'The code was stopped.' });
     worker.on('message', (word: FromCode) => {
       if (isOver) return;
@@ -49,10 +55,16 @@ export const runCode: CodeRunner = ({ code, tools, call, log, now, memoryBytes, 
         case 'end':
           end(word.end);
           return;
+        case 'idle':
+          if (word.answers !== answers) return; // it has been given more since
+          isIdle = true;
+          onIdle();
+          parkIfIdle();
+          return;
         case 'call': {
           const { id, name, args } = word;
           const answered = call(name, args).then(
-            (value): ToCode => ({ id, ok: true, value }),
+            (value): ToCode | typeof PARKED => (value === PARKED ? value : { id, ok: true, value }),
             (error: unknown): ToCode => ({
               id,
               ok: false,
@@ -61,6 +73,14 @@ export const runCode: CodeRunner = ({ code, tools, call, log, now, memoryBytes, 
           );
           const told = answered.then((answer) => {
             open.delete(told);
+            if (answer === PARKED) {
+              parked++;
+              watch();
+              parkIfIdle();
+              return;
+            }
+            answers++;
+            isIdle = false;
             if (!isOver) worker.postMessage(answer);
             watch();
           });

@@ -16,6 +16,8 @@ async function run({ code, tools, now, memoryBytes, workMs }: CodeTask): Promise
   const say = (word: FromCode): void => port?.postMessage(word);
   const waiting = new Map<number, Deferred>();
   let asked = 0;
+  let answers = 0;
+  let isFinished = false;
   let worked = 0;
   let since = 0;
   let isLate = false;
@@ -66,14 +68,24 @@ async function run({ code, tools, now, memoryBytes, workMs }: CodeTask): Promise
     const deferred = waiting.get(answer.id);
     if (deferred === undefined) return;
     waiting.delete(answer.id);
+    answers++;
     work(() => {
       if (answer.ok) deferred.resolve(vm.newString(JSON.stringify(answer.value)));
       else deferred.reject(vm.newError(answer.message));
       vm.executePendingJobs();
     });
+    idle();
   });
 
+  /** Told when whatever this has set off is done, and only where that was not the end. */
+  const idle = (): void => {
+    const given = answers;
+    setImmediate(() => {
+      if (!isFinished) say({ type: 'idle', answers: given });
+    });
+  };
   const finish = (end: CodeEnd): void => {
+    isFinished = true;
     say({ type: 'end', end });
     port?.close();
   };
@@ -84,6 +96,7 @@ async function run({ code, tools, now, memoryBytes, workMs }: CodeTask): Promise
       vm.executePendingJobs();
       return begun;
     });
+    idle();
     const settled = await vm.resolvePromise(promise);
     if ('value' in settled) {
       const parsed = tryParseJson(settled.value.toString());

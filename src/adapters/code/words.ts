@@ -14,6 +14,8 @@ export interface CodeTask {
 export type FromCode =
   | { readonly type: 'call'; readonly id: number; readonly name: string; readonly args: JsonObject }
   | { readonly type: 'log'; readonly text: string }
+  /** It waits, and had been given so many answers by then. */
+  | { readonly type: 'idle'; readonly answers: number }
   | { readonly type: 'end'; readonly end: CodeEnd };
 
 /** What it is told. */

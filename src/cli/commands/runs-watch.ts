@@ -1,5 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
 import {
   ClientError,
   type Run,
@@ -85,11 +86,19 @@ function approvalPolicy({ terminal }: Context, { onApproval, json }: WatchOption
 /** An entry that changes is printed when it has come to rest: what was written to a terminal stays there. */
 function isSettled({ entry, replaces }: Extract<RunEvent, { type: 'entry' }>): boolean {
   if (entry.role === 'action' || entry.role === 'call') return stateOf(entry) === 'done';
+  if (entry.role === 'plan' && isAsked(entry)) return false; // the question shows it
   return !replaces;
 }
 
 function stateOf({ data }: RunEntry): unknown {
   return typeof data === 'object' && data !== null ? Reflect.get(data, 'state') : undefined;
+}
+
+function isAsked({ data }: RunEntry): boolean {
+  const requests: unknown = isObject(data) ? data['requests'] : undefined;
+  const isOpen = (one: unknown): boolean =>
+    isObject(one) && one['answer'] === undefined && one['cancelled'] === undefined;
+  return Array.isArray(requests) && requests.some(isOpen);
 }
 
 /** False when the person left. */

@@ -3,7 +3,7 @@ import { json, part } from '../content.ts';
 import { runLimits } from '../run-limits.ts';
 import { END_STATUSES } from '../status.ts';
 import { effect, observation, toolDefinition } from '../tool.ts';
-import { action, by, count, text, type FactTable } from './field.ts';
+import { action, by, call, count, text, type FactTable } from './field.ts';
 
 const invocation = z.strictObject({ action, name: text, arguments: json });
 
@@ -16,6 +16,9 @@ export const actionFacts = {
       effect,
       /** The action that asked for this one while it ran, as a program does that was given tools. */
       parent: action.optional(),
+      call: call.optional(),
+      /** The action may be run again from its start: it does nothing but call others, and what those gave is on record. */
+      replays: z.literal(true).optional(),
       /** A gate or a person changed what the model asked for. */
       revisedBy: by.optional(),
       /** Milliseconds until it is given up, where a gate says so. */
@@ -27,7 +30,7 @@ export const actionFacts = {
   },
   'tool.result': {
     v: 1,
-    payload: observation.extend({ action, parent: action.optional() }),
+    payload: observation.extend({ action, parent: action.optional(), call: call.optional() }),
     about: 'the one observation of an action',
   },
   'tool.register': {

@@ -6,6 +6,9 @@ export const count = z.number().int().min(0);
 /** Id of an action. */
 export const action = text;
 
+/** What a program asked for, as it asked: a digest of the name and the arguments, by which a later run of it is known to do the same. */
+export const call = text;
+
 /** Who did it: a user id, `operator`, or the id of the plugin. */
 export const by = text;
 

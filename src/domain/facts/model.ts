@@ -120,6 +120,8 @@ export const modelFacts = {
       steps: z.array(planStep),
       summary: text.optional(),
       source: text,
+      /** What the planner says of it, for agents with `approval: auto`: whether a person should agree first. */
+      asks: z.boolean().optional(),
       error: text.optional(),
     }),
     about: 'a planner answers',

@@ -3,7 +3,7 @@ import { inactiveTool } from '../agent.ts';
 import { ALLOW_SCOPES, allowanceOffer } from '../allowance.ts';
 import { json, part } from '../content.ts';
 import { selection } from '../selection.ts';
-import { action, by, text, type FactTable } from './field.ts';
+import { action, by, call, text, type FactTable } from './field.ts';
 
 const request = text;
 
@@ -13,6 +13,10 @@ const held = z.strictObject({
   /** What the person is asked, as one sentence or question. */
   question: text,
   action: action.optional(),
+  /** Of an action that a program asked for while it ran: the program's action, and the tool that would run. */
+  parent: action.optional(),
+  name: text.optional(),
+  call: call.optional(),
   /** What would run, after every gate's revision: what the person is to see. */
   arguments: json.optional(),
   /** What the tool shows of what would happen, such as a diff. */
@@ -38,7 +42,7 @@ export const personFacts = {
     payload: z.strictObject({
       request,
       decision: z.enum(['allow', 'reject', 'edit', 'reply']),
-      /** The new arguments of an `edit`. */
+      /** The new arguments of an `edit`; of a plan, its new steps. */
       arguments: json.optional(),
       /** The words of a `reply`. */
       text: text.optional(),

@@ -10,7 +10,7 @@ const SEPARATOR = ' ';
 /** What a run waits for, as the page is told. The id holds what an answer is bound to, so that nothing else is answered. */
 export function interruptOf(request: OpenRequest, runId: string): Interrupt {
   const { id, run, digest, kind, question, action, name, expiresAt, decisions, agentPath } = request;
-  const isOwnAction = kind === 'action' && action !== undefined && run === runId;
+  const isOwnAction = kind === 'action' && action !== undefined && request.parent === undefined && run === runId;
   return {
     id: [run, id, digest].join(SEPARATOR),
     // A call of a run below was never shown here, so that it cannot be pointed at.

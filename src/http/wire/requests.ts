@@ -183,7 +183,9 @@ export const answer = z
     digest: z.string().meta({ description: 'As it stood in the request.' }),
     run: z.string().optional(),
     decision,
-    arguments: json.optional().meta({ description: 'All new arguments of an `edit`.' }),
+    arguments: json.optional().meta({
+      description: 'All new arguments of an `edit`; of a plan, `{ steps: [{ title, detail? }] }`, all of its steps.',
+    }),
     text: z.string().optional().meta({ description: 'The words of a `reply`.' }),
     note,
     allow: z.enum(ALLOW_SCOPES).optional().meta({

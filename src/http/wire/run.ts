@@ -58,6 +58,7 @@ export const openRequest = z
     digest: z.string().meta({ description: 'SHA-256 of what the answer is about.' }),
     askedAt: time,
     action: z.string().optional(),
+    parent: z.string().optional().meta({ description: 'The action whose program asks for this one.' }),
     name: z.string().optional(),
     arguments: json.optional().meta({ description: 'Exactly what would run.' }),
     inputSchema: json.optional().meta({ description: 'JSON Schema of the arguments, which an `edit` has to fit.' }),

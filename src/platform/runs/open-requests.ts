@@ -48,7 +48,7 @@ export function askedIn(entry: Entry): readonly Asked[] {
 
 /** What an answer is bound to: the very arguments, the steps of the plan, or the question with its choices. */
 export function requestDigest(request: HeldRequest, entry: Entry | undefined): string {
-  if (request.kind === 'action' && request.argumentHash !== undefined) return request.argumentHash;
+  if (request.argumentHash !== undefined) return request.argumentHash;
   const steps = entry?.role === 'plan' ? entry.data.steps : undefined;
   const { kind, question, choices } = request;
   return digest(toJson({ kind, question, choices, steps }));
@@ -56,7 +56,7 @@ export function requestDigest(request: HeldRequest, entry: Entry | undefined): s
 
 const DECISIONS: Readonly<Record<OpenRequest['kind'], OpenRequest['decisions']>> = {
   action: ['allow', 'reject', 'edit'],
-  plan: ['allow', 'reject'],
+  plan: ['allow', 'reject', 'edit'],
   input: ['reply', 'reject'],
 };
 
@@ -66,9 +66,21 @@ function openRequest(
   request: HeldRequest,
   found: FoundRequest | undefined,
 ): OpenRequest {
-  const { kind, question, action, arguments: given, preview, choices, consent, deadline, gate, allowance } = request;
+  const {
+    kind,
+    question,
+    action,
+    parent,
+    arguments: given,
+    preview,
+    choices,
+    consent,
+    deadline,
+    gate,
+    allowance,
+  } = request;
   const entry = found?.entry;
-  const name = entry?.role === 'action' ? entry.data.name : undefined;
+  const name = request.name ?? (entry?.role === 'action' ? entry.data.name : undefined);
   const tool = agent.tools.find((one) => one.name === name);
   return {
     id: request.request,
@@ -79,6 +91,7 @@ function openRequest(
     digest: requestDigest(request, entry),
     askedAt: isoTime(found?.asked.at ?? meta.createdAt),
     ...(action !== undefined && { action }),
+    ...(parent !== undefined && { parent }),
     ...(name !== undefined && { name }),
     ...(given !== undefined && { arguments: given }),
     ...(kind === 'action' && tool !== undefined && { inputSchema: tool.inputSchema }),

@@ -23,6 +23,8 @@ export interface OpenRequest {
   readonly askedAt: IsoTime;
   /** The action's id, its tool, and exactly what would run. */
   readonly action?: string;
+  /** The action whose program asks for this one. */
+  readonly parent?: string;
   readonly name?: string;
   readonly arguments?: Json;
   /** JSON Schema that the tool's arguments fit: what an edit has to fit, too. */

@@ -21,9 +21,11 @@ export const staticPlanner = definePlugin({
   about: 'Plans every turn with the same steps, which stand in the bundle.',
   config,
   setup(host, { steps, summary }) {
-    host.answer('plan.request', () => ({
+    host.answer('plan.request', (_, { conversation: { turn } }) => ({
       steps,
       source: 'planner.static',
+      // Who wrote the bundle wrote the steps.
+      ...(turn?.agent.planning?.approval === 'auto' && { asks: false }),
       ...(summary === undefined ? {} : { summary }),
     }));
   },

@@ -13,7 +13,7 @@ const update = defineTool({
   effect: 'idempotent',
   judge(given, { conversation: { turn } }) {
     // Who had to agree to the plan has to agree to another one.
-    if (given.revise === undefined || turn?.agent.planning?.approval !== 'always') return undefined;
+    if (given.revise === undefined || turn?.requests.some((one) => one.kind === 'plan') !== true) return undefined;
     const updated = updatePlan(stepsOf(turn) ?? [], given);
     if (!updated.ok) return undefined; // the run says what is wrong
     return hold(`Go on with this plan instead?\n${updated.steps.map(line).join('\n')}`);

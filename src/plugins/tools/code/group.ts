@@ -2,9 +2,16 @@ import { z } from 'zod';
 import { key } from '../../../domain/bundle-key.ts';
 import type { Observation } from '../../../domain/tool.ts';
 import type { Json } from '../../../base/json.ts';
-import type { CodeRunner } from '../../../kernel/code.ts';
+import { PARKED, type CodeRunner } from '../../../kernel/code.ts';
 import type { ToolContext } from '../../../kernel/ports.ts';
-import { configuredGroup, defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../../kernel/tool.ts';
+import {
+  configuredGroup,
+  defineTool,
+  parkProgram,
+  toolFailure,
+  toolResult,
+  type BuiltinGroup,
+} from '../../../kernel/tool.ts';
 
 const config = z.strictObject({
   memory_mb: key(z.int().min(4).max(512), 'Memory of one run, in MiB.', { default: 64 }),
@@ -38,31 +45,38 @@ export function codeGroup(run: CodeRunner): BuiltinGroup {
         description:
           'Run JavaScript in a sandbox without files, network, modules or timers, for work that takes many steps or much ' +
           'data. Your other tools are async functions there: const { value, text } = await tools.files_read({ path }); they ' +
-          'throw an Error where the tool fails, and are refused where a person would have to be asked. return gives the ' +
-          'result as JSON; console.log is shown, too. Nothing is kept between runs.',
+          'throw an Error where the tool fails or a person refuses; where a person has to be asked, the code waits for them. ' +
+          'return gives the result as JSON; console.log is shown, too. Nothing is kept between runs.',
         input,
-        // What it calls has its own effect; a run that was interrupted may have called some of it.
+        // What it calls has its own effect.
         effect: 'once',
+        replays: true,
         timeoutMs: 0,
         async run({ code }, context) {
+          const { program } = context;
           let said = '';
           let length = 0;
           const end = await run({
             code,
             tools: callable(context, allowed),
-            call: async (name, args) => handed(name, await context.call(name, args)),
+            async call(name, args) {
+              const told = await (program?.call(name, args) ?? context.call(name, args));
+              return told === 'parked' ? PARKED : handed(name, told);
+            },
+            onIdle: () => program?.onIdle(),
             log(text) {
               length += text.length + 1;
               if (said.length < max_output_bytes) said += `${text}\n`.slice(0, max_output_bytes - said.length);
-              context.progress({ text });
+              if (program?.isReplaying() !== true) context.progress({ text }); // it was told when it was first said
             },
-            now: context.now(),
+            now: program?.begunAt ?? context.now(),
             memoryBytes: memory_mb * 1_048_576,
             workMs: work_ms,
             signal: context.signal,
           });
           const cut = length > said.length ? `[… ${length - said.length} characters were not kept …]\n` : '';
           const shown = (said + cut).toWellFormed();
+          if (!end.ok && end.code === 'parked') return parkProgram();
           if (!end.ok) {
             const value = shown === '' ? {} : { value: { console: shown } };
             return toolFailure(end.code, end.message, { ...value, uncertain: end.code === 'stopped' });
