@@ -54,7 +54,7 @@ export function createOperate({ served, log, clock, metering }: OperatePorts): O
       try {
         for (const one of [before, after]) await Promise.all(one.agents.map(async (id) => one.agentNow(id)));
         const price = pricingOf(after.bundle.prices, clock);
-        const found = await planOf({ before, after, log, clock, price });
+        const found = await planOf({ before, after, known: bundle.plugins, log, clock, price });
         const hidden = (changes: BundlePlan['changes']) =>
           changes.map(({ kind, what }) => ({ kind, what: masked(what) }));
         return {

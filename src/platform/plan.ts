@@ -10,7 +10,10 @@ import { emptySelection } from '../domain/selection.ts';
 import type { ConversationRow, Log } from '../kernel/ports.ts';
 import { read } from '../loop/drive.ts';
 import { Money } from '../adapters/prices/money.ts';
+import type { Plugin } from '../kernel/plugin.ts';
+import { toolApproval } from '../plugins/gates/tool-approval.ts';
 import type { LoadedBundle } from './load.ts';
+import { stanceInWords, toolStances } from './tool-stances.ts';
 
 /** What an edit of a bundle does, before anybody runs it. */
 export interface BundlePlan {
@@ -33,6 +36,8 @@ export interface AgentPlan {
 export interface PlanOptions {
   readonly before: LoadedBundle;
   readonly after: LoadedBundle;
+  /** All plugins that the bundles may activate. */
+  readonly known: readonly Plugin[];
   /** Where runs of the bundle are; nobody is asked about when absent. */
   readonly log?: Log | undefined;
   readonly clock: Clock;
@@ -43,7 +48,7 @@ const HOUR_MS = 3_600_000;
 const PAGE = 200;
 
 /** Compare two bundles: what the edit allows, what it forbids, and what it costs those who are talking. */
-export async function planOf({ before, after, log, clock, price }: PlanOptions): Promise<BundlePlan> {
+export async function planOf({ before, after, known, log, clock, price }: PlanOptions): Promise<BundlePlan> {
   const both = after.agents.filter((id) => before.agents.includes(id));
   const rows = log === undefined ? [] : await activeRuns(log, [before, after], clock.now());
   const agents: AgentPlan[] = [];
@@ -53,13 +58,37 @@ export async function planOf({ before, after, log, clock, price }: PlanOptions):
     const costs = talks.map((conversation) => costOf(conversation, after, id, clock.now(), price));
     agents.push({
       agent: id,
-      changes: bundleChanges(before.agent(id), after.agent(id)),
+      changes: [...bundleChanges(before.agent(id), after.agent(id)), ...ruleChanges({ before, after, known }, id)],
       active: talks.length,
       cold: costs.filter(({ kind }) => kind !== 'free').length,
       consequence: sumOf(costs, (amounts) => Money.sum(...amounts).toFixed()),
     });
   }
   return { changes: wholeChanges(before, after), agents };
+}
+
+/** The tools of an agent of whose runs gates say something else. What a tool says of itself is told with its traits. */
+function ruleChanges(
+  { before, after, known }: Pick<PlanOptions, 'before' | 'after' | 'known'>,
+  id: string,
+): readonly BundleChange[] {
+  const [was, is] = [before, after].map((loaded) => {
+    const agent = loaded.agent(id);
+    return new Map(
+      agent.grant.tools.map((tool) => {
+        const stances = toolStances({ loaded, known }, agent, tool).filter(
+          ({ by }) => by !== toolApproval.id && by !== 'tool',
+        );
+        return [tool.definition.name, stances.map(stanceInWords).join(', ')];
+      }),
+    );
+  });
+  return [...(is ?? [])].flatMap(([name, now]): readonly BundleChange[] => {
+    const then = was?.get(name);
+    if (then === undefined || then === now) return [];
+    if (then === '') return [{ kind: 'narrows', what: `${name} ${now}` }];
+    return [{ kind: 'widens', what: now === '' ? `${name} runs; it was: ${then}` : `${name} ${now}; it was: ${then}` }];
+  });
 }
 
 /** For a conversation that is cold already, nothing costs. */

@@ -42,6 +42,14 @@ export function alwaysAsks(stances: readonly ToolStance[]): boolean {
   return firsts.some(({ then, when }) => then === 'ask' && when === undefined);
 }
 
+const SAID = { allow: 'runs', ask: 'asks a person', deny: 'is refused' } as const;
+
+/** `asks a person when amount over 50`. */
+export function stanceInWords({ by, then, when }: ToolStance): string {
+  if (by === 'tool') return 'asks or refuses by its arguments';
+  return when === undefined ? SAID[then] : `${SAID[then]} when ${when}`;
+}
+
 /** Where a bundle says of a tool that a person is asked, over what the tool says itself. */
 function traitOf(
   { bundle }: Pick<LoadedBundle, 'bundle'>,

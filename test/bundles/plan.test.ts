@@ -3,6 +3,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
+import { allPlugins } from '../../src/platform/all-plugins.ts';
 import { createHost } from '../../src/platform/host.ts';
 import { loadBundle, type LoadedBundle } from '../../src/platform/load.ts';
 import { planOf, type BundlePlan } from '../../src/platform/plan.ts';
@@ -29,7 +30,13 @@ ${rest}
 async function compared(before: string, after: string): Promise<BundlePlan> {
   const [old, now]: LoadedBundle[] = [await load(before), await load(after)];
   assert.ok(old !== undefined && now !== undefined);
-  return planOf({ before: old, after: now, clock: systemClock, price: pricingOf(undefined, systemClock) });
+  return planOf({
+    before: old,
+    after: now,
+    known: allPlugins,
+    clock: systemClock,
+    price: pricingOf(undefined, systemClock),
+  });
 }
 const told = ({ changes, agents }: BundlePlan) =>
   [...changes, ...agents.flatMap((agent) => agent.changes)].map(({ kind, what }) => `${kind}: ${what}`);
@@ -40,6 +47,9 @@ const asks =
 const needs =
   '- { name: time, kind: module, module: builtin/time, allowed: [time_now], tool_claims: { time_now: { provider: clock, claims: [read] } } }';
 const haiku = ', supported_models: [{ provider: anthropic, model: claude-haiku-4-5 }]';
+
+const policy = (rules: string): string =>
+  `plugins: { active: [gate.approval_policy], gate.approval_policy: { rules: [${rules}] } }`;
 
 const edits: readonly (readonly [before: string, after: string, changes: readonly string[]])[] = [
   [bundle(), bundle(), []],
@@ -64,6 +74,24 @@ const edits: readonly (readonly [before: string, after: string, changes: readonl
       'widens: the settings of gate.endless_loop are others: see whether it lets more through',
       'widens: max_iterations is 25 and not 5',
     ],
+  ],
+  [
+    bundle('', '', policy('{ tool: calculate, when: { n: { over: 50 } }, then: ask }')),
+    bundle('', '', policy('{ tool: calculate, when: { n: { over: 90 } }, then: ask }')),
+    [
+      'widens: the settings of gate.approval_policy are others: see whether it lets more through',
+      'widens: calculate asks a person when n over 90; it was: asks a person when n over 50',
+    ],
+  ],
+  [
+    bundle(),
+    bundle('', '', policy('{ tool: calculate, then: deny }')),
+    ['narrows: the plugin gate.approval_policy is active', 'narrows: calculate is refused'],
+  ],
+  [
+    bundle('', '', policy('{ tool: calculate, then: deny }')),
+    bundle(),
+    ['widens: the plugin gate.approval_policy is not active any more', 'widens: calculate runs; it was: is refused'],
   ],
 ];
 for (const [before, after, changes] of edits) {
@@ -97,6 +125,7 @@ test('an edit is priced over the conversations that are warm at the moment', asy
     const { agents } = await planOf({
       before: old,
       after: now,
+      known: allPlugins,
       log,
       clock: systemClock,
       price: pricingOf(undefined, systemClock),

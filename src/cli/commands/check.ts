@@ -5,7 +5,7 @@ import type { Grant, GrantedTool } from '../../domain/grant.ts';
 import { emptySelection } from '../../domain/selection.ts';
 import type { Plugin } from '../../kernel/plugin.ts';
 import type { LoadedAgent, LoadedBundle } from '../../platform/load.ts';
-import { toolStances, type ToolStance, type ToolStancesOptions } from '../../platform/tool-stances.ts';
+import { stanceInWords, toolStances, type ToolStance, type ToolStancesOptions } from '../../platform/tool-stances.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { reportError } from '../report-error.ts';
@@ -125,13 +125,6 @@ function toolInWords({ definition: { name, effect, deferred } }: GrantedTool, st
     ...(deferred === true ? ['found by a search'] : []),
   ];
   return traits.length === 0 ? name : `${name} (${traits.join(', ')})`;
-}
-
-const STANCES = { allow: 'runs', ask: 'asks a person', deny: 'is refused' } as const;
-
-function stanceInWords({ by, then, when }: ToolStance): string {
-  if (by === 'tool') return 'asks or refuses by its arguments';
-  return when === undefined ? STANCES[then] : `${STANCES[then]} when ${when}`;
 }
 
 const INDENT = 14;

@@ -24,8 +24,9 @@ export async function plan(
   files: readonly [string, string],
   options: PlanOptions,
 ): Promise<Outcome> {
-  const [{ planOf }, { pricingOf }] = await Promise.all([
+  const [{ planOf }, { allPlugins }, { pricingOf }] = await Promise.all([
     import('../../platform/plan.ts'),
+    import('../../platform/all-plugins.ts'),
     import('../../platform/pricing.ts'),
   ]);
   const [before, after] = await Promise.all([
@@ -41,7 +42,7 @@ export async function plan(
   try {
     await Promise.all([before, after].flatMap((bundle) => bundle.agents.map(async (id) => bundle.agentNow(id))));
     const price = pricingOf(after.bundle.prices, systemClock);
-    const found = await planOf({ before, after, log, clock: systemClock, price });
+    const found = await planOf({ before, after, known: allPlugins, log, clock: systemClock, price });
     if (options.json === true) {
       const bundles = {
         before: { id: before.id, revision: before.revision },
