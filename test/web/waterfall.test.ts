@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { scaleOf, ticksOf, timeByKind, type Span } from '../../web/inspect/waterfall-model.ts';
+import { scaleOf, spansOf, ticksOf, timeByKind, type Span } from '../../web/inspect/waterfall-model.ts';
 
 function span(from: number, to: number, kind: Span['kind'] = 'action'): Span {
   return { id: `${from}`, kind, label: '', isName: true, detail: '', from, to, iteration: undefined, isBad: false };
@@ -55,6 +55,14 @@ describe('the axis of a turn', () => {
     );
   });
 
+  it('tells nothing of parts of a millisecond', () => {
+    const ticks = ticksOf(scaleOf([span(0, 2)], 0, 2), 0, 2, 7);
+    assert.deepEqual(
+      ticks.map(({ ms }) => ms),
+      [0, 1],
+    );
+  });
+
   it('leaves out points that would stand on one another where time was cut out', () => {
     const hour = 3_600_000;
     const spans = [span(0, 100), span(100, hour, 'wait'), span(hour, hour + 100)];
@@ -69,6 +77,23 @@ describe('the axis of a turn', () => {
       assert.ok(of(ms).every(({ at }) => at < 0.9));
     }
   });
+});
+
+it('a call that somebody stopped is cut off, and has not failed', () => {
+  const call = (failure: { class: 'aborted' | 'server'; message: string }) =>
+    spansOf([
+      {
+        ...{ id: 'call-1', digest: '', role: 'call', text: '', position: 1, revision: 1, at: '2026-12-01T00:00:00Z' },
+        data: {
+          iteration: 1,
+          state: 'failed',
+          usage: {},
+          attempts: [{ provider: 'p', model: 'm', at: 0, ms: 5, failure }],
+        },
+      },
+    ]).map(({ kind, label, isBad }) => ({ kind, label, isBad }));
+  assert.deepEqual(call({ class: 'aborted', message: '' }), [{ kind: 'call', label: 'call 1, cut off', isBad: false }]);
+  assert.deepEqual(call({ class: 'server', message: '' }), [{ kind: 'failed', label: 'call 1', isBad: true }]);
 });
 
 it('time is summed by kind, also of what goes on', () => {

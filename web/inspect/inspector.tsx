@@ -56,7 +56,7 @@ export function Inspector({ id }: { readonly id: string }) {
             </Figure>
             <Figure name="Agent">{data.agent}</Figure>
             <Figure name="Turns">{data.turns}</Figure>
-            <Figure name="Cost, with all below">{money(data.cost?.amount)}</Figure>
+            <Figure name="Cost in all">{money(data.cost?.amount)}</Figure>
             <Figure name="Began">
               <time dateTime={data.createdAt}>{dateInWords(data.createdAt)}</time>
             </Figure>

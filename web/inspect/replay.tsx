@@ -28,8 +28,8 @@ export function Replay({ id }: { readonly id: string }) {
   return (
     <div className="replay">
       <p className="replay-about">
-        The run once more, offline: nothing is sent to a model and no tool runs, they answer what they answered then.
-        What would have been asked for otherwise is told, prompt by prompt.
+        The run once more, offline: no model and no tool is asked, they answer what they answered then. You see what
+        would have been asked for otherwise, prompt by prompt.
       </p>
       <Segments
         label="By which rules"

@@ -31,18 +31,23 @@ export function spansOf(entries: readonly WireEntry[]): readonly Span[] {
     const call = dataOf(entry, 'call');
     if (call !== undefined) {
       iteration = call.iteration;
-      for (const [index, attempt] of call.attempts.entries())
+      for (const [index, attempt] of call.attempts.entries()) {
+        // What somebody stopped, or said something over, did not fail.
+        const isCut = attempt.failure?.class === 'aborted';
+        const isBad = attempt.failure !== undefined && !isCut;
+        const again = index === 0 ? '' : `, attempt ${index + 1}`;
         spans.push({
           id: `${entry.id}-${index}`,
-          kind: attempt.failure === undefined ? 'call' : 'failed',
-          label: `${call.purpose ?? `call ${call.iteration}`}${index === 0 ? '' : `, attempt ${index + 1}`}`,
+          kind: isBad ? 'failed' : 'call',
+          label: `${call.purpose ?? `call ${call.iteration}`}${again}${isCut ? ', cut off' : ''}`,
           isName: false,
           detail: `${attempt.provider} ${call.served ?? attempt.model}${attempt.failure === undefined ? '' : `: ${attempt.failure.message}`}`,
           from: attempt.at,
           to: attempt.ms === undefined ? undefined : attempt.at + attempt.ms,
           iteration,
-          isBad: attempt.failure !== undefined,
+          isBad,
         });
+      }
     }
     const action = dataOf(entry, 'action');
     if (action === undefined) continue;
@@ -95,7 +100,8 @@ export function ticksOf(
   if (whole <= 0) return [];
   const rough = whole / most;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((one) => one * power >= rough) ?? 10);
+  // Nothing is told of parts of a millisecond.
+  const step = Math.max(1, power * ([1, 2, 5, 10].find((one) => one * power >= rough) ?? 10));
   const ticks: { at: number; ms: number }[] = [];
   for (let ms = 0; ms <= whole; ms += step) {
     const at = scale.at(from + ms);

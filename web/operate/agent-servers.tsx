@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { operate } from '../api/operate.ts';
 import type { AgentDetails, ToolServer } from '../api/operate-types.ts';
-import { ago } from '../clock.ts';
+import { ago, now } from '../clock.ts';
 import { queries } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -96,7 +96,7 @@ function Server({
         {isConnected ? 'Connected. ' : ''}
         {listedAt === undefined ? 'Has never listed its tools.' : `Listed ${tools.length} tools ${ago(listedAt)}.`}
         {failures === 0 ? '' : ` ${failures === 1 ? 'One attempt' : `${failures} attempts`} in a row failed.`}
-        {retryAt === undefined ? '' : ` Asked again ${ago(retryAt)}, when a turn needs it.`}
+        {retryAt === undefined ? '' : nextTime(retryAt)}
       </p>
       {odd.map(({ text }) => (
         <p key={text}>Odd: {text}.</p>
@@ -115,4 +115,11 @@ function Server({
       )}
     </li>
   );
+}
+
+function nextTime(retryAt: string): string {
+  const isDue = Date.parse(retryAt) <= now();
+  return isDue
+    ? ' It is asked again when a turn needs it.'
+    : ` It is left alone; asked again ${ago(retryAt)}, when a turn needs it.`;
 }

@@ -19,9 +19,14 @@ export function AgentTools({ details: { tools, unavailable, skills } }: { readon
     );
   const groups = Map.groupBy(tools, (one) => one.group);
   const missing = Map.groupBy(unavailable, (one) => one.group);
-  const names = [...new Set([...groups.keys(), ...missing.keys()])];
+  const isRuled = (group: string): boolean => groups.get(group)?.some((one) => one.stances.length > 0) === true;
+  // What somebody is asked about stands before what runs by itself.
+  const names = [...new Set([...groups.keys(), ...missing.keys()])].toSorted(
+    (left, right) => Number(isRuled(right)) - Number(isRuled(left)),
+  );
   return (
     <div className="grants">
+      <p className="table-about">{inShort(tools)}</p>
       {names.map((group) => {
         const own = groups.get(group) ?? [];
         const kind = own[0] === undefined ? '' : KINDS[own[0].kind];
@@ -88,4 +93,13 @@ export function AgentTools({ details: { tools, unavailable, skills } }: { readon
       )}
     </div>
   );
+}
+
+function inShort(tools: AgentDetails['tools']): string {
+  const ruled = tools.filter((one) => one.stances.some(({ then }) => then !== 'allow')).length;
+  const free = tools.length - ruled;
+  const runs = free === 1 ? 'One runs without a question' : `${free} run without a question`;
+  return `${tools.length === 1 ? 'One tool' : `${tools.length} tools`}. ${runs}${
+    ruled === 0 ? '.' : `, ${ruled === 1 ? 'one is' : `${ruled} are`} asked about or refused, by the rules beside them.`
+  }`;
 }

@@ -26,7 +26,7 @@ import {
   type Spender,
   type Stacked,
 } from './usage-model.ts';
-import { StackedBars } from './stacked-bars.tsx';
+import { dayInWords, StackedBars } from './stacked-bars.tsx';
 import { useCaller } from './use-caller.ts';
 import { useFilters, type Split } from './use-filters.ts';
 
@@ -83,6 +83,14 @@ export function Usage() {
         <div className="usage" data-stale={usage.isPlaceholderData}>
           <Totals rows={rows} />
           <div className="toolbar">
+            <Segments
+              label="How it is told apart"
+              value={split}
+              options={SPLITS}
+              onChange={(next) => {
+                change({ split: next });
+              }}
+            />
             {split === 'kind' ? null : (
               <Segments
                 label="What is drawn"
@@ -93,14 +101,6 @@ export function Usage() {
                 }}
               />
             )}
-            <Segments
-              label="How it is told apart"
-              value={split}
-              options={SPLITS}
-              onChange={(next) => {
-                change({ split: next });
-              }}
-            />
             <Button
               onClick={() => {
                 download(`usage-${from}-${to}.csv`, 'text/csv', csvOf(rows, NAMES[by]));
@@ -110,7 +110,7 @@ export function Usage() {
             </Button>
           </div>
           {split === 'kind' ? (
-            <TokenBars rows={tokensOver(rows, periods)} />
+            <TokenBars rows={tokensOver(rows, periods).map((row) => ({ ...row, name: dayInWords(row.name) }))} />
           ) : (
             <Drawn
               of={stackedOf(rows, periods, measure)}
@@ -120,7 +120,11 @@ export function Usage() {
               }}
             />
           )}
-          <Spenders spenders={spendersOf(rows, by === 'day' ? 'tokens' : measure)} name={NAMES[by]} measure={measure} />
+          <Spenders
+            spenders={by === 'day' ? latestFirst(spendersOf(rows, 'tokens')) : spendersOf(rows, measure)}
+            name={NAMES[by]}
+            measure={measure}
+          />
         </div>
       )}
     </OperatePage>
@@ -147,6 +151,10 @@ function Drawn({
       {measure === 'cost' ? <Button onClick={onTokens}>Draw their tokens</Button> : null}
     </div>
   );
+}
+
+function latestFirst(days: readonly Spender[]): readonly Spender[] {
+  return days.toSorted((left, right) => (left.key < right.key ? 1 : -1));
 }
 
 function Totals({ rows }: { readonly rows: readonly UsageRow[] }) {
