@@ -26,6 +26,7 @@ export class Handed implements ToolContext {
   readonly files: ToolContext['files'];
   readonly secrets: ToolContext['secrets'];
   readonly call: ToolContext['call'];
+  readonly program: ToolContext['program'];
   readonly account: ToolContext['account'];
   readonly notes: ToolContext['notes'];
   /** No `#abort`: what somebody else makes of a context must find it, too. */
@@ -47,6 +48,7 @@ export class Handed implements ToolContext {
     this.files = own.files ?? context.files;
     this.secrets = own.secrets ?? context.secrets;
     this.call = context.call;
+    this.program = context.program;
     this.account = own.account ?? context.account;
     this.notes = own.notes ?? context.notes;
     this.abort = abort;
