@@ -512,6 +512,8 @@ export interface EngineHealth {
    * left; 0 where nothing is.
    */
   readonly overdueMs?: number | undefined;
+  /** What stands in the engine's own queue and is not begun, in all bundles; absent where the log is the queue. */
+  readonly queued?: number | undefined;
 }
 
 /**
@@ -532,4 +534,6 @@ export interface Engine {
   /** Begins no more slices and interrupts those under way. Resolves when they have ended, or after `drainMs`. */
   stop(options: { readonly drainMs: number }): Promise<void>;
   health(): Promise<EngineHealth>;
+  /** Throws while this process could give no slice although the log can be read. */
+  check?(): void;
 }

@@ -24,6 +24,7 @@ import {
   type Row,
   type StoredFact,
 } from './postgres/rows.ts';
+import type { NewWork, Outbox } from './postgres/outbox.ts';
 import { removeConversation } from './postgres/remove.ts';
 import { readDatabaseUrl } from './postgres/settings.ts';
 import { logStatements, type LogStatements } from './postgres/sql.ts';
@@ -43,6 +44,8 @@ export interface PostgresLogOptions {
   /** Times are those of `clock`: for tests, in which time stands still. */
   readonly ownTime?: boolean | undefined;
   readonly schedule?: Schedule | undefined;
+  /** Told of all work that conversations get, where something besides the log hands it out. */
+  readonly outbox?: Outbox | undefined;
 }
 
 /** A log in a PostgreSQL database, and what else is kept there. */
@@ -50,6 +53,16 @@ export interface PostgresLog extends Log {
   readonly database: Database;
   /** On which processes that share the database call to each other. */
   readonly line: Line;
+  /** How things stand with the work of a conversation; undefined when it is unknown. */
+  workOf(conversationId: string): Promise<WorkStanding | undefined>;
+}
+
+/** Whether there is work that nobody holds. */
+export interface WorkStanding {
+  readonly bundle: string;
+  readonly epoch: number;
+  /** From when on there is, by the passing of time alone: the end of a rest, or of a lease. Absent: not before somebody states a fact. */
+  readonly ready?: { readonly at: Instant; /** 0: now. */ readonly inMs: number } | undefined;
 }
 
 /** `initializing` is what a conversation is born with and says nothing. */
@@ -76,6 +89,7 @@ export function createPostgresLog(
     onWarning = () => undefined,
     ownTime = false,
     schedule = idleTimer,
+    outbox,
   }: Omit<PostgresLogOptions, 'url'>,
 ): PostgresLog {
   const { schema, place: server } = database.settings;
@@ -98,6 +112,23 @@ export function createPostgresLog(
 
   function run<R extends Row>(name: keyof LogStatements, values: readonly Value[], patience: Patience): Promise<R[]> {
     return database.run<R>(sql[name], values, patience);
+  }
+
+  /** As `run`, and what gives work is told to the outbox before it counts. */
+  function stating<R extends Row>(
+    name: keyof LogStatements,
+    values: readonly Value[],
+    patience: Patience,
+    told: (row: R) => Omit<NewWork, 'conversationId'> | undefined,
+    conversationId: string,
+  ): Promise<R[]> {
+    if (outbox === undefined) return run<R>(name, values, patience);
+    return database.together(async (transaction) => {
+      const rows = await transaction.run<R>(sql[name].text, values);
+      const work = rows[0] === undefined ? undefined : told(rows[0]);
+      if (work !== undefined) await outbox(transaction, { conversationId, ...work });
+      return rows;
+    }, patience);
   }
 
   function unknown(conversationId: string): TreadleError {
@@ -204,10 +235,12 @@ export function createPostgresLog(
 
     async post(conversationId, draft) {
       const packed = packedRow(conversationId, draft);
-      const [done] = await run<{ seq: number; agent_path: string; at: number; fresh: boolean }>(
+      const [done] = await stating<Posted>(
         'post',
         [storedName(conversationId), time(), ...COLUMNS.map((name) => packed[name] as Value), packed.content], // a draft is no value, and no column
         draft.key === undefined ? 'none' : 'some',
+        ({ seq, bundle, fresh }) => (fresh ? { bundle: nameOf(bundle), cause: String(seq) } : undefined),
+        conversationId,
       );
       if (done === undefined) throw unknown(conversationId);
       if (!done.fresh) {
@@ -235,7 +268,17 @@ export function createPostgresLog(
 
     async release({ conversationId, epoch }, { unfinished = false, continueAt } = {}) {
       const values = [storedName(conversationId), epoch, unfinished, continueAt ?? null, WORKING, time()];
-      const [row] = await run<Released>('release', values, 'some');
+      const cause = `e${epoch}`;
+      const [row] = await stating<Released>(
+        'release',
+        values,
+        'some',
+        ({ bundle, waiting_since, continue_at }) => {
+          if (waiting_since !== null) return { bundle: nameOf(bundle), cause };
+          return continue_at === null ? undefined : { bundle: nameOf(bundle), cause, at: continue_at };
+        },
+        conversationId,
+      );
       if (row === undefined) return;
       const hasWork = row.waiting_since !== null || row.continue_at !== null;
       if (hasWork) watchers.notifyOfWork();
@@ -287,10 +330,18 @@ export function createPostgresLog(
       };
     },
 
+    async workOf(conversationId) {
+      const [row] = await run<Standing>('workOf', [storedName(conversationId), time()], 'some');
+      if (row === undefined) return undefined;
+      const { bundle, epoch, at, ms } = row;
+      const ready = at === null || ms === null ? undefined : { at, inMs: ms };
+      return { bundle: nameOf(bundle), epoch, ready };
+    },
+
     carry: (conversationId) => carried(database, conversationId, time()),
 
     async adopt(given) {
-      const isNew = await adopted(database, given, time());
+      const isNew = await adopted(database, given, time(), outbox);
       if (isNew && (given.hasWork || given.continueAt !== undefined)) tellOf(given.row.id, true);
       return isNew;
     },
@@ -324,7 +375,23 @@ export function createPostgresLog(
   }
 }
 
+interface Posted extends Row {
+  readonly seq: number;
+  readonly agent_path: string;
+  readonly at: number;
+  readonly bundle: string;
+  readonly fresh: boolean;
+}
+
+interface Standing extends Row {
+  readonly bundle: string;
+  readonly epoch: number;
+  readonly at: number | null;
+  readonly ms: number | null;
+}
+
 interface Released extends Row {
+  readonly bundle: string;
   readonly waiting_since: number | null;
   readonly continue_at: number | null;
   readonly more: boolean;

@@ -6,6 +6,7 @@ import { minuteOf } from '../conversation-row.ts';
 import { busyConversation } from '../fact.ts';
 import { folded } from '../listing.ts';
 import type { Database, Value } from './database.ts';
+import type { Outbox } from './outbox.ts';
 import { columnsOf, COLUMNS, factOf, packedRow, rowOf, type ReadRow, type Row, type StoredFact } from './rows.ts';
 import { now, logStatements } from './sql.ts';
 import { nameOf, storedName } from './text.ts';
@@ -50,7 +51,12 @@ export function carried(database: Database, id: string, at: Instant | null): Pro
 }
 
 /** Adds the conversation. False when the id exists. */
-export function adopted(database: Database, given: Carried, at: Instant | null): Promise<boolean> {
+export function adopted(
+  database: Database,
+  given: Carried,
+  at: Instant | null,
+  outbox?: Outbox | undefined,
+): Promise<boolean> {
   const { schema: s } = database.settings;
   const { row, facts, bodies, hasWork, continueAt } = given;
   return database.together(async (transaction) => {
@@ -91,6 +97,10 @@ export function adopted(database: Database, given: Carried, at: Instant | null):
         ...[row.archivedAt ?? null, hasWork, continueAt ?? null, at],
       ],
     );
+    if (hasWork || continueAt !== undefined) {
+      const work = { conversationId: row.id, bundle: row.bundle, cause: 'adopted' };
+      await outbox?.(transaction, hasWork ? work : { ...work, at: continueAt });
+    }
     return true;
   });
 }

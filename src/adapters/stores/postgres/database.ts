@@ -1,4 +1,4 @@
-import type { Client, Pool, PoolClient, QueryResultRow } from 'pg';
+import type { Client, ClientBase, Pool, PoolClient, PoolConfig, QueryResultRow } from 'pg';
 import { TreadleError } from '../../../base/errors.ts';
 import { optionalPackage } from '../../modules/optional-package.ts';
 import { isLost, isPoolBusy, isRace, postgresError } from './errors.ts';
@@ -25,6 +25,8 @@ export type Patience =
 /** One connection inside a transaction. */
 export interface Transaction {
   run<R extends QueryResultRow>(text: string, values?: readonly Value[]): Promise<R[]>;
+  /** The driver's own, for a library that writes something of its own in this transaction. */
+  readonly client: ClientBase;
 }
 
 /** The connections of one process to one database. */
@@ -35,6 +37,8 @@ export interface Database {
   together<T>(work: (transaction: Transaction) => Promise<T>, patience?: Patience): Promise<T>;
   /** A connection of its own, for what is heard. Not connected yet. */
   ownClient(): Client;
+  /** Connections for a library that speaks to this database by itself, under a name of its own. Whoever asks ends them. */
+  ownPool(name: string, options?: { readonly isPatient?: boolean }): Pool;
   readonly isOpen: boolean;
   close(): Promise<void>;
 }
@@ -68,16 +72,18 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: CONNECT_MS,
   };
-  const pool: Pool = new pg.Pool({
-    ...common,
-    max: settings.pool,
+  const limits = {
     query_timeout: STATEMENT_MS + 2_000,
     statement_timeout: STATEMENT_MS,
     idle_in_transaction_session_timeout: STATEMENT_MS,
-    allowExitOnIdle: true,
-  });
-  // A connection that dies while nobody uses it is replaced with the next one that is wanted.
-  pool.on('error', () => undefined);
+  };
+  const newPool = (more: PoolConfig): Pool => {
+    const pool: Pool = new pg.Pool({ ...more, max: settings.pool, allowExitOnIdle: true });
+    // A connection that dies while nobody uses it is replaced with the next one that is wanted.
+    pool.on('error', () => undefined);
+    return pool;
+  };
+  const pool = newPool({ ...common, ...limits });
   let isOpen = true;
 
   function refuseClosed(): void {
@@ -117,6 +123,9 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
     },
     together: (work, patience = 'none') => persistently(() => inTransaction(pool, work), patience),
     ownClient: () => new pg.Client(common),
+    // With the driver's own types: what a library expects.
+    ownPool: (name, { isPatient = false } = {}) =>
+      newPool({ ...common, types: pg.types, application_name: name, ...(isPatient ? {} : limits) }),
     async close() {
       if (!isOpen) return;
       isOpen = false;
@@ -136,6 +145,7 @@ async function inTransaction<T>(pool: Pool, work: (transaction: Transaction) => 
     const result = await work({
       run: async <R extends QueryResultRow>(text: string, values: readonly Value[] = []) =>
         (await client.query<R>(text, [...values])).rows,
+      client,
     });
     await client.query('COMMIT');
     return result;

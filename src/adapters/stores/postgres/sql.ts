@@ -72,7 +72,7 @@ export function logStatements(s: string) {
           waiting_since = coalesce(waiting_since, t.now)
         FROM (SELECT ${now('$2')} AS now) t
         WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM known)
-        RETURNING c.key, c.head, c.agent_path, c.updated_at
+        RETURNING c.key, c.head, c.agent_path, c.updated_at, c.bundle
       ), stored AS (
         INSERT INTO ${s}.blobs (hash, content) SELECT $12::bytea, $13::bytea FROM moved WHERE $12::bytea IS NOT NULL
         ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash
@@ -81,8 +81,8 @@ export function logStatements(s: string) {
         SELECT key, head, updated_at, $3, $4::int, $5::int, $6::bigint, $7::bigint, $8, $9, $10, $11, $12::bytea
         FROM moved
       )
-      SELECT head AS seq, agent_path, updated_at AS at, true AS fresh FROM moved
-      UNION ALL SELECT seq, NULL, NULL, false FROM known`,
+      SELECT head AS seq, agent_path, updated_at AS at, bundle, true AS fresh FROM moved
+      UNION ALL SELECT seq, NULL, NULL, NULL, false FROM known`,
 
     take: `UPDATE ${s}.conversations c SET epoch = epoch + 1, owner = $2, until = t.now + $3, seen = head,
         waiting_since = coalesce(waiting_since, t.now), continue_at = NULL
@@ -93,7 +93,7 @@ export function logStatements(s: string) {
     // See leavesWork in standing.ts: $3 is whether the holder says that there is more, $4 when it goes on.
     release: `UPDATE ${s}.conversations SET owner = NULL, continue_at = $4, waiting_since = CASE
         WHEN $3 OR posted > seen OR ($4::bigint IS NULL AND status = ANY ($5::text[])) THEN ${now('$6')} END
-      WHERE id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING waiting_since, continue_at,
+      WHERE id = $1 AND epoch = $2 AND owner IS NOT NULL RETURNING waiting_since, continue_at, bundle,
         EXISTS (SELECT 1 FROM ${s}.conversations w WHERE w.waiting_since IS NOT NULL AND w.owner IS NULL) AS more`,
 
     ready: `SELECT id, since, ${now('$3')} AS now FROM (
@@ -141,6 +141,13 @@ export function logStatements(s: string) {
         (SELECT min(until) FROM ${s}.conversations
           WHERE waiting_since IS NOT NULL AND owner IS NOT NULL AND ($1::text[] IS NULL OR bundle = ANY ($1)))
       ) - ${now('$2')} AS ms`,
+    // From when on there is some that nobody holds, and in how many milliseconds; NULL: not before somebody states a fact.
+    workOf: `SELECT bundle, epoch, at, CASE WHEN at IS NOT NULL THEN greatest(0, at - ${now('$2')}) END AS ms FROM (
+        SELECT bundle, epoch, CASE
+          WHEN waiting_since IS NULL THEN continue_at
+          WHEN owner IS NULL THEN waiting_since
+          ELSE until END AS at
+        FROM ${s}.conversations WHERE id = $1) c`,
     counts: `SELECT status, sum(count)::bigint AS count FROM ${s}.run_counts GROUP BY status HAVING sum(count) <> 0`,
     heads: `SELECT id, head FROM ${s}.conversations WHERE id = ANY ($1::text[])`,
 

@@ -242,4 +242,6 @@ export const MIGRATIONS: readonly ((schema: string) => string)[] = [
   -- From here on nobody writes until all of this is there, so what is counted now is what there is.
   INSERT INTO ${s}.run_counts SELECT status, 0, count(*) FROM ${s}.conversations GROUP BY status;
   `,
+  // Signs of life of processes that drive by a queue beside the log.
+  (s) => `CREATE TABLE ${s}.engine_workers (id text COLLATE "C" PRIMARY KEY, beat_at bigint NOT NULL)`,
 ];
