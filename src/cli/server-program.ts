@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import type { CreateKeyOptions, KeyOptions } from './commands/keys.ts';
+import type { MigrateOptions } from './commands/migrate.ts';
 import type { ServeOptions } from './commands/serve.ts';
 import type { TransferOptions } from './commands/transfer.ts';
 import type { WorkerOptions } from './commands/worker.ts';
@@ -15,11 +16,13 @@ Examples
 const WORKER_EXAMPLES = `
 Examples
   $ DATABASE_URL=postgres://agents@db/agents treadle worker agents/*.yaml
-  $ treadle worker agents/*.yaml --probes 9090`;
+  $ treadle worker agents/*.yaml --probes 9090
+  $ DATABASE_URL=postgres://agents@db/agents treadle worker agents/*.yaml --engine dbos`;
 
-const MIGRATE_EXAMPLE = `
-Example
-  $ DATABASE_URL=postgres://owner@db/agents treadle migrate`;
+const MIGRATE_EXAMPLES = `
+Examples
+  $ DATABASE_URL=postgres://owner@db/agents treadle migrate
+  $ DATABASE_URL=postgres://owner@db/agents treadle migrate --engine dbos`;
 
 const EXPORT_EXAMPLES = `
 Examples
@@ -47,6 +50,8 @@ export function addServer(
 ): void {
   const data = (): Option =>
     new Option('--data <folder>', 'where runs are kept (default: DATABASE_URL, else TREADLE_DATA, else .treadle here)');
+  const engine = (): Option =>
+    new Option('--engine <name>', 'what hands out runs: embedded or dbos (default: TREADLE_ENGINE, else embedded)');
   const debug = (): Option => new Option('--debug', 'print log lines of the program, and stacks');
 
   program
@@ -66,6 +71,7 @@ export function addServer(
     .option('--tenant-runs <number>', 'the most runs of one tenant that are at work at a time (default: no limit)')
     .option('--user-runs <number>', 'the same of one user')
     .option('--lease <time>', 'how long a process that died keeps its runs from the others (default: 15s)')
+    .addOption(engine())
     .option('--no-drive', 'only answer: runs are driven by workers on the same database')
     .option('--oidc-issuer <url>', 'also let in who has a token of this OpenID Connect issuer')
     .option('--oidc-audience <name>', 'what such a token calls this server')
@@ -98,6 +104,7 @@ export function addServer(
     .option('--tenant-runs <number>', 'the most runs of one tenant that are at work at a time (default: no limit)')
     .option('--user-runs <number>', 'the same of one user')
     .option('--lease <time>', 'how long a process that died keeps its runs from the others (default: 15s)')
+    .addOption(engine())
     .addOption(new Option('--log-level <level>', 'debug, info, warn, error or silent (default: info)'))
     .addOption(new Option('--log-format <format>', 'json or text (default: text for people, json for programs)'))
     .addOption(data())
@@ -110,10 +117,11 @@ export function addServer(
   program
     .command('migrate')
     .description('make the tables of DATABASE_URL, or bring them up to date')
-    .addHelpText('after', MIGRATE_EXAMPLE)
-    .action(async () => {
+    .addHelpText('after', MIGRATE_EXAMPLES)
+    .addOption(engine())
+    .action(async (options: MigrateOptions) => {
       const { migrateDatabase } = await import('./commands/migrate.ts');
-      finish(await migrateDatabase(context));
+      finish(await migrateDatabase(context, options));
     });
 
   program

@@ -7,6 +7,7 @@ import type { ControlStore } from '../kernel/stores.ts';
 import { accountSecrets } from '../platform/account-secrets.ts';
 import { createHost, type Host, type Retention } from '../platform/host.ts';
 import { readBudgets } from '../platform/metering/read-budgets.ts';
+import { engineName, engineOver, type EngineName } from '../platform/engine.ts';
 import { openLogger } from '../platform/open-logger.ts';
 import { startMeasures, type StartedMeasures } from '../platform/start-measures.ts';
 import { withReadiness } from '../platform/readiness.ts';
@@ -20,6 +21,7 @@ export interface ServingOptions {
   readonly removeArchived?: string;
   readonly budgets?: string;
   readonly lease?: string;
+  readonly engine?: string;
   readonly tenantRuns?: string;
   readonly userRuns?: string;
   readonly logLevel?: string;
@@ -60,8 +62,10 @@ export async function openServing(
     color: terminal.errColors.isColorSupported,
   });
   const { memory, data } = options;
-  const storage = await openStorage({ memory, data, environment, logger });
-  const { log, check } = withReadiness(storage.log, systemClock);
+  const engine = engineName(options.engine, environment);
+  refuseShares(options, engine);
+  const storage = await openStorage({ memory, data, engine, environment, logger });
+  const { log, check: checkLog } = withReadiness(storage.log, systemClock);
   const { relay } = storage;
   let control: ControlStore | undefined;
   let host: Host | undefined;
@@ -74,7 +78,9 @@ export async function openServing(
     await measured?.stop();
     await notes?.close();
     await control?.close();
-    if (host === undefined) await log.close();
+    if (host !== undefined) return;
+    await storage.queue?.close();
+    await log.close();
   };
   try {
     control = await openControlOf(storage);
@@ -94,9 +100,15 @@ export async function openServing(
       accounts,
       notes,
       retention,
+      engine: await engineOver(storage, leaseMs),
     };
     const { measures } = measured;
     host = await createHost({ bundles, secret, environment, logger, watch: true, measures, leaseMs, shares, ...kept });
+    const { engine: driving } = host;
+    const check = async (): Promise<void> => {
+      await checkLog();
+      driving.check?.();
+    };
     return { storage, control, host, measured, logger, check, close };
   } catch (error) {
     await close(0);
@@ -125,6 +137,18 @@ function sharesOf({ tenantRuns, userRuns }: ServingOptions, { database }: Storag
 }
 
 const MOST_RUNS = 1_000_000;
+
+/** DBOS takes conversations as they come. */
+function refuseShares({ tenantRuns, userRuns }: ServingOptions, engine: EngineName): void {
+  const named = tenantRuns === undefined ? (userRuns === undefined ? undefined : '--user-runs') : '--tenant-runs';
+  if (engine === 'embedded' || named === undefined) return;
+  throw new TreadleError('usage', {
+    place: named,
+    found: `the engine ${engine}`,
+    wanted: 'the embedded engine, which counts what tenants and users have at work',
+    hint: 'leave out one of the two',
+  });
+}
 
 /** Throws `usage`. */
 export function parseNumber(text: string, place: string, most: number): number {

@@ -77,13 +77,22 @@ export interface HostOptions {
   readonly leaseMs?: number | undefined;
   /** Calls to and from other processes on the same log. Without it nothing passes by of a run that another one drives. */
   readonly relay?: Relay | undefined;
-  /** What drives runs with work; the embedded one when absent. */
-  readonly engine?: Engine | undefined;
+  /** Makes what drives runs with work; the embedded one when absent. */
+  readonly engine?: ((needs: EngineNeeds) => Engine) | undefined;
   readonly ledger?: UsageLedger | undefined;
   /** What keeps figures, traces and the ledger of this process; nothing is measured when absent. */
   readonly measures?: Measures | undefined;
   /** Nothing is removed when absent. */
   readonly retention?: Retention | undefined;
+}
+
+/** What a host has for its engine. */
+export interface EngineNeeds {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  /** What the host can drive. */
+  readonly bundles: readonly string[];
 }
 
 /** Several bundles over one log, their runs, and the engine that drives them. */
@@ -139,7 +148,8 @@ export async function createHost(options: HostOptions): Promise<Host> {
   }
   const bundles = served;
   const engine =
-    options.engine ?? createEmbeddedEngine({ log, clock, logger, bundles: bundles.keys, shares: options.shares });
+    options.engine?.({ clock, ids, logger, bundles: bundles.keys }) ??
+    createEmbeddedEngine({ log, clock, logger, bundles: bundles.keys, shares: options.shares });
   const own = createPassing(opened.map((one) => one.bus));
   const passing = options.relay === undefined ? own : createSharedPassing(own, options.relay, clock);
   const wake = (runId: string): void => {

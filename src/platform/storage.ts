@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import type { DbosQueue } from '../adapters/engines/dbos/queue.ts';
 import { lazyNotes, type LazyNotes } from '../adapters/stores/notes/lazy.ts';
 import type { PostgresLog } from '../adapters/stores/postgres.ts';
 import type { Database } from '../adapters/stores/postgres/database.ts';
@@ -12,6 +13,7 @@ import type { Ledger } from '../kernel/ledger.ts';
 import type { Log, Logger, Relay } from '../kernel/ports.ts';
 import type { ControlStore } from '../kernel/stores.ts';
 import { CONTROL_FILE, dataFolder, isWritable, LOG_FILE, makeDataFolder } from './data-folder.ts';
+import type { EngineName } from './engine.ts';
 import type { Environment } from './environment.ts';
 
 export interface StorageOptions {
@@ -21,6 +23,8 @@ export interface StorageOptions {
   readonly memory?: boolean | undefined;
   /** Nothing will be stated: a log that cannot be written will do. */
   readonly reads?: boolean | undefined;
+  /** What is to hand out runs, where it keeps something beside the log. */
+  readonly engine?: EngineName | undefined;
   readonly environment: Environment;
   readonly logger?: Logger | undefined;
 }
@@ -35,6 +39,8 @@ export interface Storage {
   readonly database?: Database | undefined;
   /** On which processes that share it call to each other. */
   readonly relay?: Relay | undefined;
+  /** The queues of DBOS, which the log tells of its work. Whoever makes no engine of them closes them. */
+  readonly queue?: DbosQueue | undefined;
 }
 
 /**
@@ -51,7 +57,8 @@ export function databaseUrl({ data, environment }: Pick<StorageOptions, 'data' |
 
 /** Opens the database, or else the data folder. Throws `log_unavailable` and what else opening a log throws. */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { memory = false, reads = false, data, environment, logger } = options;
+  const { memory = false, reads = false, data, environment, logger, engine } = options;
+  if (engine === 'dbos') return openQueued(memory ? undefined : databaseUrl(options), logger);
   if (memory) {
     const { createMemoryLog } = await import('../adapters/stores/memory.ts');
     return { log: createMemoryLog({ clock: systemClock }), file: undefined, place: undefined };
@@ -87,6 +94,35 @@ async function openShared(url: string, logger: Logger | undefined): Promise<Stor
   const { database, line } = log;
   return { log, file: undefined, place: database.settings.place, database, relay: createRelay(database, line) };
 }
+
+/** A log in PostgreSQL with the queues of DBOS beside it. */
+async function openQueued(url: string | undefined, logger: Logger = silent): Promise<Storage> {
+  if (url === undefined)
+    throw new TreadleError('usage', {
+      place: 'the engine dbos',
+      found: 'no PostgreSQL database',
+      wanted: 'one in DATABASE_URL, and neither --data nor --memory',
+      hint: 'DBOS keeps its queues there, beside the runs',
+    });
+  const { openPostgresLog } = await import('../adapters/stores/postgres.ts');
+  const { createRelay } = await import('../adapters/stores/postgres/relay.ts');
+  const { openDbosQueue } = await import('../adapters/engines/dbos/queue.ts');
+  let queue: DbosQueue | undefined;
+  const log = await openPostgresLog({
+    url,
+    clock: systemClock,
+    origin: randomIds.next('process'),
+    onWarning: (message, error) => logger.warn(message, { error }),
+    async outboxOf(database) {
+      queue = await openDbosQueue({ database, clock: systemClock, logger });
+      return queue.outbox;
+    },
+  });
+  const { database, line } = log;
+  return { log, file: undefined, place: database.settings.place, database, relay: createRelay(database, line), queue };
+}
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The database that a log is in. */
 export function databaseOf(log: Log): Database | undefined {

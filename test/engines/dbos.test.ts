@@ -54,7 +54,7 @@ describe('the engine on DBOS', { skip: withoutPostgres }, () => {
     looker = database.ownPool('test');
     listened.clear();
     const schedule = () => () => undefined;
-    log = createPostgresLog(database, { clock, origin: 'test', ownTime: true, schedule, outbox: queue.outbox });
+    log = createPostgresLog(database, { clock, origin: 'test', ownTime: true, schedule }, queue.outbox);
     const asked = Object.entries(log).map(([name, method]: [string, unknown]) => {
       if (typeof method !== 'function') return [name, method];
       return [

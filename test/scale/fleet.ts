@@ -13,6 +13,7 @@ import type { Fact } from '../../src/domain/event.ts';
 import { statusOf } from '../../src/domain/run.ts';
 import { statusKind } from '../../src/domain/status.ts';
 import type { Log } from '../../src/kernel/ports.ts';
+import type { EngineName } from '../../src/platform/engine.ts';
 import { start } from '../cli/treadle.ts';
 import { temporaryFolder } from '../stores/temporary.ts';
 import { brokenRules } from '../support/invariants.ts';
@@ -74,9 +75,14 @@ export interface FleetOptions {
   readonly url: string;
   readonly bundle?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What hands out runs to all of them. */
+  readonly engine?: EngineName;
 }
 
-export function startFleet(t: TestContext, { url, bundle = EFFECTS, env = {} }: FleetOptions): Fleet {
+export function startFleet(
+  t: TestContext,
+  { url, bundle = EFFECTS, env = {}, engine = 'embedded' }: FleetOptions,
+): Fleet {
   const folder = temporaryFolder(t);
   let worlds = 0;
   let opened: Promise<Log> | undefined;
@@ -89,7 +95,7 @@ export function startFleet(t: TestContext, { url, bundle = EFFECTS, env = {} }: 
     more: Readonly<Record<string, string>> = {},
     through: readonly string[] = [],
   ): Promise<Process> {
-    const all = [command, bundle, '--lease', `${LEASE_MS}ms`, '--drain', '3s', ...args];
+    const all = [command, bundle, '--engine', engine, '--lease', `${LEASE_MS}ms`, '--drain', '3s', ...args];
     const child = start(all, { cwd: folder, env: { DATABASE_URL: url, ...env, ...more }, through });
     t.after(() => child.kill('SIGKILL'));
     let out = '';

@@ -110,18 +110,24 @@ export function createFigures({ clock, logger, version }: FiguresOptions): Figur
     help: 'For how long nobody has taken what is due: the run of a dead worker, or one whose rest is over.',
     registers,
   });
+  const queued = new Gauge({
+    name: 'treadle_queue_rows',
+    help: 'Rows in the queue of an engine that keeps one beside the log, and that are not begun.',
+    registers,
+  });
   new Gauge({
     name: 'treadle_queue_oldest_seconds',
     help: 'How long the longest waiting run with work has waited.',
     registers,
     async collect() {
       const health = await look('treadle_queue_oldest_seconds', (from) => from.health());
-      for (const gauge of [this, waiting, running, failing, overdue]) gauge.reset();
+      for (const gauge of [this, waiting, running, failing, overdue, queued]) gauge.reset();
       if (health === undefined) return;
       waiting.set(health.waiting);
       running.set(health.running);
       failing.set(health.failing);
       overdue.set((health.overdueMs ?? 0) / 1000);
+      queued.set(health.queued ?? 0);
       this.set(health.oldestReady === undefined ? 0 : Math.max(0, clock.now() - health.oldestReady) / 1000);
     },
   });

@@ -44,8 +44,8 @@ export interface PostgresLogOptions {
   /** Times are those of `clock`: for tests, in which time stands still. */
   readonly ownTime?: boolean | undefined;
   readonly schedule?: Schedule | undefined;
-  /** Told of all work that conversations get, where something besides the log hands it out. */
-  readonly outbox?: Outbox | undefined;
+  /** What is told of all work that conversations get, where something besides the log hands it out. */
+  readonly outboxOf?: ((database: Database) => Promise<Outbox>) | undefined;
 }
 
 /** A log in a PostgreSQL database, and what else is kept there. */
@@ -73,7 +73,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Post
   const database = await openDatabase(readDatabaseUrl(options.url));
   try {
     await migrate(database);
-    return createPostgresLog(database, options);
+    return createPostgresLog(database, options, await options.outboxOf?.(database));
   } catch (error) {
     await database.close();
     throw error;
@@ -89,8 +89,8 @@ export function createPostgresLog(
     onWarning = () => undefined,
     ownTime = false,
     schedule = idleTimer,
-    outbox,
-  }: Omit<PostgresLogOptions, 'url'>,
+  }: Omit<PostgresLogOptions, 'url' | 'outboxOf'>,
+  outbox?: Outbox,
 ): PostgresLog {
   const { schema, place: server } = database.settings;
   const sql = logStatements(schema);

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { TreadleError } from '../../../base/errors.ts';
 import type { Logger } from '../../../kernel/ports.ts';
 import { optionalPackage } from '../../modules/optional-package.ts';
@@ -81,7 +81,8 @@ export async function migrateDbos(sdk: Sdk, database: Database, logger: Logger):
     if (from > 0 && (await fits(launch))) return { from, to: from };
     const client = await pool.connect();
     try {
-      await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [`${dbosSchema(database)} tables`]);
+      // Asked again and again: it makes indexes beside running work, which waits for all who wait in a statement.
+      while (!(await isFree(client, dbosSchema(database)))) await new Promise((resolve) => setTimeout(resolve, 50));
       await launch(true);
     } finally {
       client.release(true); // and with it the lock
@@ -102,6 +103,14 @@ async function fits(launch: (runMigrations: boolean) => Promise<void>): Promise<
     if (problem instanceof Error && /schema version/.test(problem.message)) return false;
     throw problem;
   }
+}
+
+async function isFree(client: PoolClient, schema: string): Promise<boolean> {
+  const { rows } = await client.query<{ mine: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine',
+    [`${schema} tables`],
+  );
+  return rows[0]?.mine === true;
 }
 
 async function versionOf(pool: Pool, schema: string): Promise<number> {
