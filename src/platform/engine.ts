@@ -1,9 +1,9 @@
+import type { DbosQueue } from '../adapters/engines/dbos/queue.ts';
 import type { PostgresLog } from '../adapters/stores/postgres.ts';
 import { TreadleError } from '../base/errors.ts';
-import type { Engine } from '../kernel/ports.ts';
+import type { Engine, Log } from '../kernel/ports.ts';
 import type { Environment } from './environment.ts';
 import type { EngineNeeds } from './host.ts';
-import type { Storage } from './storage.ts';
 import { LEASE_MS } from './worker.ts';
 
 export const ENGINES = ['embedded', 'dbos'] as const;
@@ -26,7 +26,7 @@ export function engineName(named: string | undefined, environment: Environment):
 
 /** What makes the engine for what was opened; undefined where the log is the queue. */
 export async function engineOver(
-  { log, queue }: Pick<Storage, 'log' | 'queue'>,
+  { log, queue }: { readonly log: Log; readonly queue?: DbosQueue | undefined },
   leaseMs = LEASE_MS,
 ): Promise<((needs: EngineNeeds) => Engine) | undefined> {
   if (queue === undefined) return undefined;

@@ -1,3 +1,4 @@
+import type * as Dbos from '@dbos-inc/dbos-sdk';
 import type { Pool, PoolClient } from 'pg';
 import { TreadleError } from '../../../base/errors.ts';
 import type { Logger } from '../../../kernel/ports.ts';
@@ -6,7 +7,8 @@ import type { Database } from '../../stores/postgres/database.ts';
 import { postgresError } from '../../stores/postgres/errors.ts';
 import { dbosLogger } from './logger.ts';
 
-export type Sdk = typeof import('@dbos-inc/dbos-sdk');
+/** What is used of it. */
+export type Sdk = Pick<typeof Dbos, 'DBOS' | 'DBOSClient'>;
 
 /** Rows say which application wrote them, and what may be taken up by whom. */
 const APPLICATION = 'treadle';

@@ -51,12 +51,7 @@ export function carried(database: Database, id: string, at: Instant | null): Pro
 }
 
 /** Adds the conversation. False when the id exists. */
-export function adopted(
-  database: Database,
-  given: Carried,
-  at: Instant | null,
-  outbox?: Outbox | undefined,
-): Promise<boolean> {
+export function adopted(database: Database, given: Carried, at: Instant | null, outbox?: Outbox): Promise<boolean> {
   const { schema: s } = database.settings;
   const { row, facts, bodies, hasWork, continueAt } = given;
   return database.together(async (transaction) => {
