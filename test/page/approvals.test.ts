@@ -88,6 +88,35 @@ describe('what a person is asked', { skip: noBrowser, concurrency: 2 }, () => {
     await page.getByText('Nothing waits for you').waitFor();
   });
 
+  it('stands in the inbox page by page, however much it is, and goes from there when it is answered', async (t) => {
+    const served = await aPageServer(t);
+    const ids: string[] = [];
+    for (let at = 0; at < 53; at++) ids.push(await served.begin(`note number ${at}`));
+    for (const id of ids) await served.rest(id);
+    const { page } = await visit(t, served, '/approvals');
+    await page.getByText('50 and more waiting for you.').waitFor();
+    await page.getByRole('button', { name: 'Show more that wait' }).click();
+    await page.getByText('53 waiting for you.').waitFor();
+    const { requests } = (await served.rest(ids[0] ?? '')) as { requests: { id: string; digest: string }[] };
+    const body = requests.map(({ id, digest }) => ({ request: id, digest, decision: 'reject' }));
+    await served.call('POST', `/api/v1/runs/${ids[0] ?? ''}/answers`, { body });
+    await page.getByText('number 0', { exact: true }).waitFor({ state: 'detached' });
+    await served.begin('note that came late');
+    await page.getByText('that came late', { exact: true }).waitFor();
+  });
+
+  it('is two questions at once, each with a field of its own name', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'two questions');
+    await page.getByRole('textbox', { name: 'Your answer to “Warp?”' }).fill('Linen');
+    await page.getByRole('textbox', { name: 'Your answer to “Weft?”' }).fill('Wool');
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'Your answer to “Weft?”' }).waitFor({ state: 'detached' });
+    await page.getByRole('textbox', { name: 'Your answer to “Warp?”' }).press('Enter');
+    assert.equal(await lastAnswer(page), 'Both are answered.');
+  });
+
   it('says before the click that a key may refuse and not allow', async (t) => {
     const served = await aPageServer(t);
     const key = await served.key({ scopes: ['read', 'run'] });

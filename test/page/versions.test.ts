@@ -46,23 +46,41 @@ describe('a conversation that is gone over', { skip: noBrowser, concurrency: 2 }
     assert.deepEqual(strays, []);
   });
 
-  it('is taken along as Markdown and as JSON', async (t) => {
+  it('is taken along as Markdown and as JSON lines, from itself and from the list', async (t) => {
     const served = await aPageServer(t);
     const { page } = await visit(t, served);
     await say(page, 'search');
     await lastAnswer(page);
-    const exported = async (name: string) => {
-      await page.getByRole('button', { name: 'Copy or export the conversation' }).click();
+    const exported = async (from: string, name: string) => {
+      await page.getByRole('button', { name: from }).click();
       const [file] = await Promise.all([
         page.waitForEvent('download'),
         page.getByRole('menuitem', { name: `Export as ${name}` }).click(),
       ]);
+      await page.keyboard.press('Escape');
       return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
     };
-    const markdown = await exported('Markdown');
-    assert.equal(markdown.name, 'search.md');
-    assert.match(markdown.text, /## You\n\nsearch\n\n- `search` .*: ok\n\n## Agent\n\nA \*\*treadle\*\*/);
-    const json = JSON.parse((await exported('JSON')).text) as { entries: { role: string }[] };
-    assert.ok(json.entries.some(({ role }) => role === 'action'));
+    const told = async (format: string) =>
+      (
+        await fetch(`${served.url}/api/v1/runs/${page.url().split('/').at(-1) ?? ''}/transcript?format=${format}`)
+      ).text();
+    const markdown = await exported('Copy or export the conversation', 'Markdown');
+    assert.deepEqual(markdown, { name: 'search.md', text: await told('md') });
+    const lines = await exported('More about search', 'JSON lines');
+    assert.deepEqual(lines, { name: 'search.jsonl', text: await told('jsonl') });
+    assert.ok(lines.text.split('\n').some((line) => line.includes('"action"')));
+  });
+
+  it('says so in its menu when it cannot be taken along', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'hello');
+    await lastAnswer(page);
+    await page.route('**/transcript*', (route) =>
+      route.fulfill({ status: 404, json: { error: { code: 'not_found', message: 'It is gone.' } } }),
+    );
+    await page.getByRole('button', { name: 'Copy or export the conversation' }).click();
+    await page.getByRole('menuitem', { name: 'Export as Markdown' }).click();
+    await page.getByRole('alert').getByText('It is gone.').waitFor();
   });
 });

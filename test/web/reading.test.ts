@@ -6,7 +6,7 @@ import { changesIn } from '../../web/state/changes.ts';
 import { turnsOf } from '../../web/state/entries.ts';
 import { problemsOf, shapeOf } from '../../web/state/schema.ts';
 import { numbersOf, sourcesOf } from '../../web/state/sources.ts';
-import { asMarkdown, fileName } from '../../web/state/transcript.ts';
+import { fileName } from '../../web/state/transcript.ts';
 import { versionLabels } from '../../web/state/version-labels.ts';
 
 describe('changes in arguments', () => {
@@ -128,12 +128,8 @@ describe('a conversation', () => {
     assert.equal(numbersOf(sources).get('https://a.example/how'), 1);
   });
 
-  it('is written down for people', () => {
-    const head = { id: 'run_1', title: 'How?', agent: 'main', createdAt: 'today' };
-    assert.equal(
-      asMarkdown(head, conversation),
-      `# How?\n\nmain, today\n\n## You\n\nHow?\n\n- \`search\` {"query":"looms"}: ok\n\n## Agent\n\n${conversation[2]?.text}\n`,
-    );
+  it('is kept in a file of its name', () => {
+    const head = { id: 'run_1', title: 'How?' };
     assert.equal(fileName({ ...head, title: 'Wie geht’s? ../x' }, 'md'), 'wie-geht-s-x.md');
     assert.equal(fileName({ ...head, title: '…' }, 'md'), 'run_1.md');
   });

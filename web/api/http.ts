@@ -45,6 +45,16 @@ export function frames(...asked: Parameters<Client['frames']>): ReturnType<Clien
   return noticed(() => client().frames(...asked));
 }
 
+/** The whole of a run to keep, in pieces as they come. */
+export async function* transcript(...asked: Parameters<Client['transcript']>): ReturnType<Client['transcript']> {
+  const pieces = client().transcript(...asked);
+  for (;;) {
+    const read = await noticed(() => pieces.next());
+    if (read.done === true) return;
+    yield read.value;
+  }
+}
+
 /** Whoever is not let in any more is asked to sign in, wherever they are; what they wrote is kept. */
 async function noticed<T>(work: () => Promise<T>): Promise<T> {
   const key = currentKey();

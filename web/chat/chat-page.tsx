@@ -118,7 +118,7 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
         <PageLink className="button" data-look="quiet" href={`/r/${id}/inspect`}>
           <Activity size={16} aria-hidden /> Inspect
         </PageLink>
-        {snapshot.data === undefined ? null : <ConversationMenu run={snapshot.data} entries={run.entries} />}
+        {snapshot.data === undefined ? null : <ConversationMenu run={snapshot.data} />}
       </header>
       <LinkBanner link={link} hasEntries={run.entries.length > 0} />
       <Exchanges run={run} versions={versions} {...actions}>

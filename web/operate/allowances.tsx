@@ -59,6 +59,12 @@ export function Allowances() {
   );
 }
 
+/** `main` is in every bundle: people know it by the bundle's name. */
+function agentInWords(bundle: string, agent: string): string {
+  const name = bundle.replace(/@.*$/, '');
+  return agent === 'main' ? name : `${agent} of ${name}`;
+}
+
 function AllowanceRow({
   allowance: { tool, about, gates, bundle, agent, run, at },
   isBusy,
@@ -80,8 +86,8 @@ function AllowanceRow({
       </header>
       <p>{about}</p>
       <p>
-        Said {ago(at)} in <Link href={`/r/${run}`}>a conversation</Link> with {agent} of <code>{bundle}</code>. Asks no
-        more: {gates.join(', ')}.
+        Said {ago(at)} in <Link href={`/r/${run}`}>a conversation</Link> with {agentInWords(bundle, agent)} (
+        <code>{bundle}</code>). Asks no more: {gates.join(', ')}.
       </p>
     </li>
   );

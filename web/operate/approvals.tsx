@@ -1,20 +1,18 @@
-import { useQueries, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useQueries } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../api/calls.ts';
 import type { RunAnswer, Snapshot } from '../api/types.ts';
 import { OpenRequests } from '../chat/open-requests.tsx';
 import { ago } from '../clock.ts';
 import { KeptOf } from '../state/kept.ts';
-import { queries, runsChanged } from '../state/queries.ts';
+import { queries, runsChanged, useWaiting } from '../state/queries.ts';
+import { Button } from '../ui/button.tsx';
 import { Choice } from '../ui/choice.tsx';
 import { Failure, Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Segments } from '../ui/segments.tsx';
 import { OperatePage } from './operate-page.tsx';
-
-const WAITING = 'pending_action_approval,pending_plan_approval,awaiting_user_input,waiting_for_subagents';
-const REFRESH_MS = 3_000;
 
 const KINDS = [
   { value: 'all', label: 'Everything' },
@@ -26,17 +24,17 @@ type Kind = (typeof KINDS)[number]['value'];
 
 /** Everything that waits for a person, whichever conversation it is in. */
 export function Approvals() {
-  const waiting = useQuery({
-    queryKey: ['runs', 'waiting'],
-    queryFn: () => api.runs({ status: WAITING, limit: 50 }),
-    refetchInterval: REFRESH_MS,
-  });
-  const runs = useQueries({
-    queries: (waiting.data?.runs ?? []).map(({ id, updatedAt }) => ({
-      queryKey: ['run', id, updatedAt],
-      queryFn: () => api.run(id),
-    })),
-  });
+  const waiting = useWaiting();
+  const listed = useMemo(() => (waiting.data?.pages ?? []).flatMap((page) => page.runs), [waiting.data]);
+  const runs = useQueries({ queries: listed.map(({ id }) => ({ queryKey: ['run', id], queryFn: () => api.run(id) })) });
+  // What has moved is looked at anew, in its place: nobody loses the field that they write in.
+  useEffect(() => {
+    for (const { id, updatedAt } of listed) {
+      const known = queries.getQueryData<Snapshot>(['run', id]);
+      if (known !== undefined && known.updatedAt !== updatedAt)
+        void queries.invalidateQueries({ queryKey: ['run', id], exact: true });
+    }
+  }, [listed]);
   const [kind, setKind] = useState<Kind>('all');
   const [agent, setAgent] = useState('');
   // What a run below asks stands with the run that a person knows.
@@ -50,7 +48,10 @@ export function Approvals() {
   });
   const count = asking.reduce((sum, one) => sum + one.requests.length, 0);
   const isKnown = waiting.isSuccess && runs.every((one) => !one.isPending);
-  const about = count === 0 ? 'What agents ask people before they go on.' : `${count} waiting for you.`;
+  const about =
+    count === 0
+      ? 'What agents ask people before they go on.'
+      : `${count}${waiting.hasNextPage ? ' and more' : ''} waiting for you.`;
   return (
     <OperatePage title="Approvals" about={about}>
       {waiting.isError ? (
@@ -62,7 +63,7 @@ export function Approvals() {
         />
       ) : null}
       {waiting.isPending ? <Skeleton kind="cards" count={3} /> : null}
-      {isKnown && count === 0 ? (
+      {isKnown && count === 0 && !waiting.hasNextPage ? (
         <Notice title="Nothing waits for you">
           <p>When an agent needs a yes, it stands here and in its conversation.</p>
         </Notice>
@@ -82,12 +83,23 @@ export function Approvals() {
       )}
       {isKnown && count > 0 && shown.length === 0 ? (
         <Notice title="None of these">
-          <p>Other things wait for you: show everything.</p>
+          <p>Other things wait for you: show everything{waiting.hasNextPage ? ', or look further' : ''}.</p>
         </Notice>
       ) : null}
       {shown.map(({ run, requests }) => (
         <Asking key={run.id} run={run} requests={requests} />
       ))}
+      {waiting.hasNextPage ? (
+        <Button
+          className="further"
+          disabled={waiting.isFetchingNextPage}
+          onClick={() => {
+            void waiting.fetchNextPage();
+          }}
+        >
+          {waiting.isFetchingNextPage ? 'Loading…' : 'Show more that wait'}
+        </Button>
+      ) : null}
     </OperatePage>
   );
 }

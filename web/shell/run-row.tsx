@@ -4,6 +4,7 @@ import { useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api } from '../api/calls.ts';
 import type { RunSummary } from '../api/types.ts';
+import { ExportItems } from '../chat/export-items.tsx';
 import { runsChanged } from '../state/queries.ts';
 import { StatusDot } from '../ui/status-dot.tsx';
 import { Confirm } from '../ui/confirm.tsx';
@@ -77,6 +78,7 @@ export function RunRow({ run, isOpen }: { readonly run: RunSummary; readonly isO
               >
                 {run.archivedAt === undefined ? 'Archive' : 'Bring back'}
               </Menu.Item>
+              <ExportItems run={run} />
               <Menu.Item
                 className="menu-item"
                 data-tone="bad"

@@ -3,7 +3,7 @@ import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { RunSummary } from '../api/types.ts';
 import { now } from '../clock.ts';
-import { useRuns } from '../state/queries.ts';
+import { useRuns, useWaiting } from '../state/queries.ts';
 import { useTheme, type Theme } from '../state/theme.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { RunRow } from './run-row.tsx';
@@ -26,7 +26,8 @@ export function Sidebar({ onNavigate }: { readonly onNavigate: () => void }) {
     };
   }, []);
   const all = runs.data?.pages.flatMap((page) => page.runs) ?? [];
-  const waiting = all.filter((one) => one.statusKind === 'waiting_for_person').length;
+  const waits = useWaiting();
+  const waiting = (waits.data?.pages ?? []).flatMap((page) => page.runs).filter(isForPerson).length;
   return (
     <nav className="sidebar" aria-label="Conversations" onClick={onNavigate}>
       <div className="sidebar-top">
@@ -96,7 +97,13 @@ export function Sidebar({ onNavigate }: { readonly onNavigate: () => void }) {
         </Button>
       </div>
       <div className="sidebar-foot">
-        <NavLink href="/approvals" icon={<Inbox size={16} />} text="Approvals" count={waiting} />
+        <NavLink
+          href="/approvals"
+          icon={<Inbox size={16} />}
+          text="Approvals"
+          count={waiting}
+          isMore={waits.hasNextPage}
+        />
         <NavLink href="/agents" icon={<Bot size={16} />} text="Agents" />
         <NavLink href="/usage" also={['/budgets']} icon={<ChartColumn size={16} />} text="Usage" />
         <NavLink href="/keys" also={['/accounts', '/allowances']} icon={<KeyRound size={16} />} text="Access" />
@@ -105,12 +112,17 @@ export function Sidebar({ onNavigate }: { readonly onNavigate: () => void }) {
   );
 }
 
+function isForPerson({ statusKind }: RunSummary): boolean {
+  return statusKind === 'waiting_for_person';
+}
+
 function NavLink({
   href,
   also = [],
   icon,
   text,
   count = 0,
+  isMore = false,
 }: {
   readonly href: string;
   /** Pages that stand behind this link, too. */
@@ -118,6 +130,8 @@ function NavLink({
   readonly icon: React.ReactNode;
   readonly text: string;
   readonly count?: number;
+  /** There are at least so many. */
+  readonly isMore?: boolean;
 }) {
   const [path] = useLocation();
   return (
@@ -129,8 +143,9 @@ function NavLink({
       {icon}
       {text}
       {count === 0 ? null : (
-        <span className="badge" aria-label={`${count} waiting`}>
+        <span className="badge" aria-label={`${count}${isMore ? ' and more' : ''} waiting`}>
           {count}
+          {isMore ? '+' : ''}
         </span>
       )}
     </Link>

@@ -41,6 +41,21 @@ export function useRuns(q: string, archived: boolean) {
   });
 }
 
+/** Runs that wait for a person: in this order they were heard of last. */
+const WAITING = 'pending_action_approval,pending_plan_approval,awaiting_user_input,waiting_for_subagents';
+
+/** Everything that waits, page by page, looked at anew as a whole: what was answered elsewhere goes. */
+export function useWaiting() {
+  return useInfiniteQuery({
+    queryKey: ['runs', 'waiting'],
+    queryFn: ({ pageParam }) =>
+      api.runs({ status: WAITING, limit: 50, ...(pageParam === undefined ? {} : { cursor: pageParam }) }),
+    initialPageParam: undefined as string | undefined, // the first page has none
+    getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: REFRESH_MS,
+  });
+}
+
 export function useSnapshot(id: string) {
   return useQuery({ queryKey: ['run', id], queryFn: () => api.run(id) });
 }

@@ -1,28 +1,34 @@
-import { Check, Copy } from 'lucide-react';
+import { Check, Copy, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { IconButton } from './button.tsx';
+import { copyText } from './clipboard.ts';
 
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
-  const [isCopied, setCopied] = useState(false);
+  const [outcome, setOutcome] = useState<'copied' | 'failed'>();
   useEffect(() => {
-    if (!isCopied) return;
+    if (outcome === undefined) return;
     const timer = setTimeout(() => {
-      setCopied(false);
+      setOutcome(undefined);
     }, 1_500);
     return () => {
       clearTimeout(timer);
     };
-  }, [isCopied]);
+  }, [outcome]);
   return (
     <IconButton
-      label={isCopied ? 'Copied' : label}
+      label={outcome === 'copied' ? 'Copied' : outcome === 'failed' ? 'It could not be copied' : label}
       onClick={() => {
-        void navigator.clipboard.writeText(text).then(() => {
-          setCopied(true);
-        });
+        copyText(text).then(
+          () => {
+            setOutcome('copied');
+          },
+          () => {
+            setOutcome('failed');
+          },
+        );
       }}
     >
-      {isCopied ? <Check size={15} /> : <Copy size={15} />}
+      {outcome === 'copied' ? <Check size={15} /> : outcome === 'failed' ? <X size={15} /> : <Copy size={15} />}
     </IconButton>
   );
 }
