@@ -63,6 +63,7 @@ export function addServer(
     .option('--host <address>', 'others can reach another one than 127.0.0.1, so that needs a key (default: 127.0.0.1)')
     .option('--public-url <url>', 'how others call this server, where a proxy stands before it')
     .option('--cors <origin...>', 'pages of other sites that may call it')
+    .option('--no-remote-images', 'fetch no image that an answer names, whoever asks to see it')
     .option('--rate <number>', 'requests a second for each key; 0 for no limit (default: 200)')
     .option('--remove-ended <days>', 'remove runs that ended so many days ago (default: keep them)')
     .option('--remove-archived <days>', 'the same of archived ones')

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
+import type { Images } from '../adapters/net/images.ts';
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { MaybePromise } from '../base/promise.ts';
@@ -23,6 +24,7 @@ import { answerRefusal, CORS_HEADERS, setSafeHeaders } from './reply.ts';
 import { accountHandlers, CALLBACK } from './routes/accounts.ts';
 import { allowanceHandlers } from './routes/allowances.ts';
 import { noteHandlers } from './routes/notes.ts';
+import { imageHandlers } from './routes/images.ts';
 import { keyHandlers } from './routes/keys.ts';
 import { nexustradeHandlers } from './routes/nexustrade.ts';
 import { operateHandlers } from './routes/operate.ts';
@@ -35,6 +37,7 @@ import {
   allowanceRoutes,
   noteRoutes,
   API,
+  imageRoutes,
   NEXUSTRADE_API,
   keyRoutes,
   nexustradeRoutes,
@@ -58,6 +61,8 @@ export interface AppOptions extends BrowserRules {
   readonly rate?: Partial<RateOptions> | undefined;
   readonly streamLimits?: Partial<StreamLimits> | undefined;
   readonly figures?: Figures | undefined;
+  /** Fetches images that people ask to see; none are shown when absent. */
+  readonly images?: Images | undefined;
   /** Folder of the built page; none is shown when absent. */
   readonly page?: string | undefined;
 }
@@ -159,6 +164,7 @@ export function createApp(options: AppOptions): App {
   }
 
   serve(API, runRoutes, runHandlers(host, streams), CANONICAL);
+  serve(API, imageRoutes, imageHandlers(host, options.images), CANONICAL);
   serve(API, selectionRoutes, selectionHandlers(host), CANONICAL);
   const callerOf = (authorization: string | undefined) => credentials.callerOf(authorization, {});
   const accountOptions = { accounts: host.accounts, callerOf, publicUrl: options.publicUrl };

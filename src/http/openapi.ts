@@ -9,6 +9,7 @@ import {
   operateRoutes,
   nexustradeRoutes,
   operationRoutes,
+  imageRoutes,
   runRoutes,
   accountRoutes,
   allowanceRoutes,
@@ -66,6 +67,7 @@ function statusesOf(shape: RouteShape, hasOneForAll: boolean): ReadonlyMap<numbe
 
 export const SURFACES: readonly { readonly tag: string; readonly prefix: string; readonly table: RouteTable }[] = [
   { tag: 'Runs', prefix: API, table: runRoutes },
+  { tag: 'Images', prefix: API, table: imageRoutes },
   { tag: 'Choices', prefix: API, table: selectionRoutes },
   { tag: 'Accounts', prefix: API, table: accountRoutes },
   { tag: 'Allowances', prefix: API, table: allowanceRoutes },

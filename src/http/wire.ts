@@ -4,6 +4,7 @@ export * from './wire/allowances.ts';
 export * from './wire/notes.ts';
 export type * from './wire/entry-data.ts';
 export * from './wire/errors.ts';
+export * from './wire/images.ts';
 export * from './wire/keys.ts';
 export * from './wire/nexustrade.ts';
 export * from './wire/operate.ts';

@@ -6,7 +6,7 @@ import { changesIn } from '../../web/state/changes.ts';
 import { turnsOf } from '../../web/state/entries.ts';
 import { problemsOf, shapeOf } from '../../web/state/schema.ts';
 import { numbersOf, sourcesOf } from '../../web/state/sources.ts';
-import { fileName } from '../../web/state/transcript.ts';
+import { fileName } from '../../web/state/file-name.ts';
 import { versionLabels } from '../../web/state/version-labels.ts';
 
 describe('changes in arguments', () => {

@@ -11,6 +11,7 @@ import type {
   RunAnswer,
   RunList,
   SelectionReply,
+  ShownImage,
   Snapshot,
   UsageKey,
   UsageRow,
@@ -46,6 +47,7 @@ export const api = {
   say: (id: string, mode: 'followup' | 'steer' | undefined, { text, attachments, key }: Spoken) =>
     call<Snapshot>(runPath(id, '/messages'), { method: 'POST', key, body: { content: text, mode, attachments } }),
   answer: (id: string, answers: readonly RunAnswer[]) => call<Answered>(runPath(id, '/answers'), mutation(answers)),
+  image: (id: string, url: string) => call<ShownImage>(runPath(id, '/image'), { query: { url } }),
   stop: (id: string) => call<Snapshot>(runPath(id, '/stop'), mutation()),
   resume: (id: string) => call<Snapshot>(runPath(id, '/resume'), mutation()),
   fork: (id: string, fork: { at?: string; content?: string; metadata?: Readonly<Record<string, string>> }) =>

@@ -12,6 +12,7 @@ import type {
   prompt,
   runSummary,
   selectionReply,
+  shownImage,
   usageReply,
   Wire,
   WireAnswered,
@@ -25,6 +26,7 @@ import type {
 
 export type { ActionData, CallAttempt, CallData, WireEntry } from '../../src/http/wire.ts';
 export type Json = unknown;
+export type ShownImage = Wire<typeof shownImage>;
 export type Agent = Wire<typeof agentList>['agents'][number];
 export type Account = Wire<typeof account>;
 export type Me = Wire<typeof caller>;

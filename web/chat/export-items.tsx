@@ -2,7 +2,8 @@ import { Menu } from '@base-ui/react/menu';
 import { Check } from 'lucide-react';
 import { useState } from 'react';
 import type { RunSummary } from '../api/types.ts';
-import { FORMATS, fileName, transcriptOf, type Format } from '../state/transcript.ts';
+import { fileName } from '../state/file-name.ts';
+import { FORMATS, transcriptOf, type Format } from '../state/transcript.ts';
 import { copyText } from '../ui/clipboard.ts';
 import { downloadBlob } from '../ui/download.ts';
 

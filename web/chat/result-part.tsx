@@ -1,5 +1,6 @@
 import { lazy, Suspense } from 'react';
 import type { ActionData } from '../api/types.ts';
+import { RemoteImage } from '../ui/remote-image.tsx';
 import { isPatch } from '../state/changes.ts';
 
 const DiffView = lazy(async () => ({ default: (await import('../ui/diff-view.tsx')).DiffView }));
@@ -21,6 +22,7 @@ export function ResultPart({ part }: { readonly part: Part }) {
   const { mediaType, name, data, url } = part;
   if (data !== undefined && IMAGES.has(mediaType))
     return <img className="result-image" src={`data:${mediaType};base64,${data}`} alt={name ?? 'An image'} />;
+  if (url !== undefined && IMAGES.has(mediaType)) return <RemoteImage key={url} src={url} alt={name ?? 'An image'} />;
   if (url !== undefined)
     return (
       <p className="remark">

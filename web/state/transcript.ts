@@ -1,5 +1,4 @@
 import { transcript } from '../api/http.ts';
-import type { RunSummary } from '../api/types.ts';
 
 /** A conversation to keep: Markdown for people, an entry a line for programs. */
 export const FORMATS = [
@@ -14,14 +13,4 @@ export async function transcriptOf(id: string, format: Format): Promise<Blob> {
   for await (const piece of transcript(id, format)) pieces.push(piece);
   const type = FORMATS.find((one) => one.format === format)?.mediaType ?? 'text/plain';
   return new Blob(pieces, { type });
-}
-
-/** A name for the file: the title, as file systems take it. */
-export function fileName({ title, id }: Pick<RunSummary, 'id' | 'title'>, extension: string): string {
-  const name = title
-    .normalize('NFKD')
-    .replace(/[^\p{Letter}\p{Number}]+/gu, '-')
-    .replace(/^-+|-+$/g, '')
-    .slice(0, 60);
-  return `${name === '' ? id : name.toLowerCase()}.${extension}`;
 }

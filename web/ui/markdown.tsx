@@ -3,9 +3,11 @@ import { createContext, memo, use, useMemo, type ComponentProps } from 'react';
 import ReactMarkdown, { type Options } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import remend from 'remend';
+import { ImagesMayCome } from '../state/images.ts';
 import { keyOf } from '../state/sources.ts';
 import { CopyButton } from './copy-button.tsx';
 import { useMath } from './math.ts';
+import { RemoteImage } from './remote-image.tsx';
 
 /** Under which number an address is listed below the text. */
 export const SourceNumbers = createContext<ReadonlyMap<string, number>>(new Map());
@@ -16,7 +18,8 @@ const NAMED = /^ {0,3}\[[^\]\n]+\]:/m;
 const GFM: NonNullable<Options['remarkPlugins']> = [remarkGfm];
 
 /**
- * Markdown of a model: untrusted. HTML in it stays text, links to scripts lose their address, and no image is fetched.
+ * Markdown of a model: untrusted. HTML in it stays text, links to scripts lose their address, and no image is
+ * fetched before a person agrees.
  *
  * It is drawn block by block, so that while it streams only the one at the end is drawn anew. What is not closed yet is closed.
  */
@@ -33,7 +36,9 @@ export const Markdown = memo(function Markdown({
   );
   return (
     <div className="markdown">
-      {blocks?.map((block, index) => <Block key={index} text={block.raw} />) ?? <Block text={text} />}
+      <ImagesMayCome value={!isStreaming}>
+        {blocks?.map((block, index) => <Block key={index} text={block.raw} />) ?? <Block text={text} />}
+      </ImagesMayCome>
     </div>
   );
 });
@@ -63,7 +68,7 @@ const components = {
   h6: 'h6',
   a: ({ href, children }: Plain<'a'>) => <NumberedLink href={href}>{children}</NumberedLink>,
   img: ({ src, alt }: Plain<'img'>) => (
-    <RemoteImage src={typeof src === 'string' ? src : undefined} alt={alt ?? 'image'} />
+    <RemoteImage key={String(src)} src={typeof src === 'string' ? src : undefined} alt={alt ?? 'image'} />
   ),
   table: ({ children }: Plain<'table'>) => (
     <div className="table-frame" tabIndex={0} role="region" aria-label="Table">
@@ -91,20 +96,6 @@ function NumberedLink({ href, children }: { readonly href: string | undefined; r
       {number === undefined ? null : <sup className="source-mark">{number}</sup>}
     </a>
   );
-}
-
-/** What a model names as an image stays a link: fetching it would send what is in its address to whoever it names. */
-function RemoteImage({ src, alt }: { readonly src: string | undefined; readonly alt: string }) {
-  if (src?.startsWith('data:image/') === true) return <img src={src} alt={alt} />;
-  return (
-    <a className="remote-image" href={src} target="_blank" rel="noreferrer noopener nofollow">
-      {alt} (image at {hostOf(src)}, not loaded)
-    </a>
-  );
-}
-
-function hostOf(src: string | undefined): string {
-  return src !== undefined && URL.canParse(src) ? new URL(src).host : 'an unknown place';
 }
 
 function textOf(children: unknown): string {

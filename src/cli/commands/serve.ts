@@ -3,6 +3,7 @@ import process from 'node:process';
 import { randomIds } from '../../base/ids.ts';
 import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
+import { createImages } from '../../adapters/net/images.ts';
 import type { OidcOptions } from '../../http/oidc.ts';
 import { pageFolder } from '../../http/page.ts';
 import { startServer, type TreadleServer } from '../../http/server.ts';
@@ -21,6 +22,7 @@ export interface ServeOptions extends ServingOptions {
   readonly host?: string;
   readonly publicUrl?: string;
   readonly cors?: readonly string[];
+  readonly remoteImages?: boolean;
   readonly rate?: string;
   /** False where others drive what is begun here. */
   readonly drive?: boolean;
@@ -62,6 +64,7 @@ export async function serve(
       logger,
       version,
       page,
+      images: options.remoteImages === false ? undefined : createImages(),
       clock: systemClock,
       ids: randomIds,
       check: serving.check,

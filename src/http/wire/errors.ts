@@ -53,6 +53,10 @@ export const WIRE_ERRORS = {
     status: 422,
     about: 'The text is no bundle that could be served here. `details.problems` has all that is wrong with it.',
   },
+  image_refused: {
+    status: 422,
+    about: 'What the address leads to is not shown: it is no image, too large, not public, or not there.',
+  },
   agent_unknown: { status: 422, about: 'No agent that is served has this name.' },
   input_invalid: { status: 422, about: 'A message is empty, too large, or was refused by a gate.' },
   rate_limit_exceeded: { status: 429, about: 'Too many requests. `Retry-After` says how long to wait.' },
