@@ -210,7 +210,7 @@ describe('the page under way', { skip: noBrowser, concurrency: 2 }, () => {
     await page.locator('.action-part').first().waitFor();
     const found = await page.evaluate<Readonly<Record<string, number>>>(`({
       scripts: document.querySelectorAll('main script, nav script').length,
-      frames: document.querySelectorAll('iframe, object, embed, form[action], base, link[rel=preload], style').length,
+      frames: document.querySelectorAll('iframe, object, embed, form[action], base, link[rel=preload]:not([href^="/assets/"]), style').length,
       images: [...document.images].filter((one) => !one.src.startsWith(location.origin)).length,
       handlers: [...document.querySelectorAll('*')].filter((one) => [...one.attributes].some(({ name }) => /^on/.test(name))).length,
       links: [...document.links].filter((one) => !/^https?:$/.test(one.protocol)).length,
