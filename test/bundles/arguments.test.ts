@@ -39,7 +39,7 @@ for (const [args, ...problems] of cases) {
   });
 }
 
-test('the dialect is what $schema says, and 2020-12 where it says something unknown', () => {
+test('B068 the dialect is what $schema says, and 2020-12 where it says something unknown', () => {
   const uris = [
     'https://json-schema.org/draft/2020-12/schema',
     'https://json-schema.org/draft/2019-09/schema',
@@ -65,7 +65,7 @@ test('draft-04 has its own way to leave a limit out, and 2020-12 its own tuples'
   assert.equal(compileSchema(tuple)({ a: ['x', 'y'] }).length, 1);
 });
 
-test('a union of kinds takes each of them', () => {
+test('B069 a union of kinds takes each of them', () => {
   const check = compileSchema({
     type: 'object',
     properties: { languages: { type: ['array', 'null'], items: { type: 'string' } } },

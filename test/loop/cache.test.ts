@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EffectiveAgent } from '../../src/domain/agent.ts';
 import type { FactPayload } from '../../src/domain/event.ts';
+import type { Usage } from '../../src/domain/usage.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import { revise } from '../../src/kernel/verdict.ts';
 import { cachedModels } from '../support/cached-model.ts';
@@ -156,6 +157,52 @@ test('what only the provider can know is called unknown, never guessed', async (
   const [found, ...others] = await cold(house);
   assert.deepEqual([found?.cause, found?.section, others.length], ['unknown', undefined, 0]);
 });
+
+/** A conversation with a model that bills each turn as it is told. */
+function billed(model: typeof sonnet, ...usages: readonly Usage[]) {
+  const clock = aClock();
+  let agent: Partial<EffectiveAgent> = { models: [model], instructions };
+  const replies = usages.map((usage) => ({ text: 'Done.', usage }));
+  const house = aHouse({ clock, script: { replies }, change: () => agent });
+  return { house, clock, become: (changed: Partial<EffectiveAgent>) => (agent = { ...agent, ...changed }) };
+}
+
+test('B138 what is expected to be read follows from what was sent before, not from what was read last', async () => {
+  const gpt = { provider: 'openai', model: 'gpt-5.2' };
+  const { house } = billed(gpt, { input: 3_208, cacheRead: 192 }, { input: 6_008, cacheRead: 192 });
+  await house.ask('one');
+  await house.ask('two');
+  const [, second] = await calls(house);
+  const [found] = await cold(house);
+  assert.ok((second?.expected ?? 0) > 3_000, `expected ${second?.expected}`);
+  assert.deepEqual([found?.predicted, found?.billed, found?.cause], [second?.expected, 192, 'unknown']);
+});
+
+test('B138 each section of a prompt that is read again has its digest in the log', async () => {
+  const { house } = billed(sonnet, { input: 10 }, { input: 10 });
+  await house.ask('one');
+  await house.ask('two');
+  assert.deepEqual(Object.keys((await house.fold()).sections).sort(), ['instructions', 'past', 'tools']);
+});
+
+const nothingRead: readonly (readonly [cause: string, meanwhile: (house: ReturnType<typeof billed>) => unknown])[] = [
+  ['unknown', () => undefined],
+  ['expired', ({ clock }) => clock.advance(7 * 60_000)],
+  ['ours', ({ become }) => become({ instructions: `${instructions} And quick.`, revision: 'r2' })],
+];
+for (const [cause, meanwhile] of nothingRead) {
+  test(`B139 nothing was read of a warm prompt: ${cause}`, async () => {
+    const warm = { input: 100, cacheWrite: 19_900 };
+    const setting = billed(sonnet, warm, { input: 20_000, cacheRead: 0, cacheWrite: 0 });
+    await setting.house.ask('one');
+    meanwhile(setting);
+    await setting.house.ask('two');
+    assert.deepEqual(
+      (await cold(setting.house)).map((one) => [one.predicted, one.billed, one.cause]),
+      [[19_900, 0, cause]],
+    );
+  });
+}
 
 test('a failed call warms nothing', async () => {
   const { house } = talk();

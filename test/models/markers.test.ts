@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { allocate } from '../../src/assembly/checkpoints.ts';
+import { cacheProfile } from '../../src/domain/cache-profile.ts';
 import type { Checkpoint } from '../../src/domain/checkpoint.ts';
 import type { Message } from '../../src/domain/model.ts';
 import { isObject } from '../../src/base/json.ts';
@@ -40,6 +42,23 @@ test('Anthropic is given a marker on the last block of each place, and none afte
     `/messages/4/content/0 ${marker}`,
   ]);
   assert.deepEqual(validators.anthropic(body), []);
+});
+
+test('B087 where a message holds results of tools alone, the marker is on the last of them, and every one is counted', async () => {
+  const three: readonly Message[] = [
+    said('go'),
+    { role: 'assistant', content: ['a', 'b', 'c'].map((id) => ({ type: 'action', id, name: 'add', arguments: {} })) },
+    { role: 'tool', results: ['a', 'b', 'c'].map((id) => ({ id, name: 'add', observation: ok(1) })) },
+  ];
+  const { placed } = allocate(
+    { instructions: 'so '.repeat(3_000), tools: [], messages: three },
+    { past: 0, requests: [1] },
+    cacheProfile({ provider: 'anthropic', model: 'claude-sonnet-4-6' }),
+  );
+  const found: string[] = [];
+  strip(await wireBody('anthropic', { ...request, messages: three, checkpoints: placed }), '', found);
+  assert.equal(found.at(-1), '/messages/2/content/2 {"type":"ephemeral"}');
+  assert.equal(found.length, placed.length);
 });
 
 test('markers change no other byte', async () => {

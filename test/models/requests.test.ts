@@ -242,7 +242,7 @@ for (const provider of WIRE_PROVIDERS) {
       assert.match(JSON.stringify(body), /2048|"max_tokens":\d+/);
     });
 
-    test('gets schemas in which every reference resolves and nullable unions survive', async () => {
+    test('B066 B069 gets schemas in which every reference resolves and nullable unions survive', async () => {
       const schema = {
         $schema: 'https://example.test/some-dialect',
         type: 'object',
@@ -270,7 +270,7 @@ for (const provider of WIRE_PROVIDERS) {
   });
 }
 
-test('the dialect of a schema does not matter to what is sent', async () => {
+test('B068 the dialect of a schema does not matter to what is sent', async () => {
   for (const $schema of [
     'https://json-schema.org/draft/2020-12/schema',
     'http://json-schema.org/draft-07/schema#',

@@ -53,7 +53,7 @@ test('what is wrong with a skill is told, and costs that skill alone', async () 
   });
 });
 
-test('nothing is followed out of the folder of the skills', async () => {
+test('B119 nothing is followed out of the folder of the skills', async () => {
   const outside = (folder: string): void => {
     mkdirSync(path.join(folder, 'elsewhere/secret'), { recursive: true });
     writeFileSync(path.join(folder, 'elsewhere/secret/SKILL.md'), skill('secret'));

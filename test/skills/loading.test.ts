@@ -22,7 +22,7 @@ test('a skill is loaded by its id or its name, with its text and its files', asy
   });
 });
 
-test('a name is looked up and never made into a path', async () => {
+test('B119 a name is looked up and never made into a path', async () => {
   await withSkills(root, files, async (bundle) => {
     const agent = await agentOf(bundle);
     for (const named of ['../a', '/etc/passwd', 'a\0', 'public', '__proto__', './a', 'skills/a', 'A']) {
@@ -127,7 +127,7 @@ test('a KDCube skill requires the tools that its tools.yaml says it cannot do wi
   });
 });
 
-test('a list without room is marked, searched, and every skill of it loads', async () => {
+test('B120 a list without room is marked, searched, and every skill of it loads', async () => {
   const many = Array.from({ length: 20 }, (_, index) => `s${String(index).padStart(2, '0')}`);
   const long = 'x'.repeat(900);
   const all = Object.fromEntries(
