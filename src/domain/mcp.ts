@@ -24,27 +24,32 @@ const oauth = z
     ),
     client_id: key(text, 'The client as the authorization server knows it.', { otherwise: 'registered dynamically' }),
     client_secret: key(text, 'Its secret, best from a variable.'),
+    private_key: key(
+      text,
+      'Instead of a secret, for `client_credentials`: the key as PEM that signs who the app is (RFC 7523), best from a variable.',
+    ),
+    signing_algorithm: key(z.enum(['RS256', 'PS256', 'ES256', 'EdDSA']), 'How `private_key` signs.', {
+      otherwise: '`ES256`',
+    }),
     issuer: key(
       z.url({ protocol: /^https?$/ }),
       'The authorization server that the client belongs to: no other one gets its secret.',
     ),
     scopes: key(z.array(text), 'Rights to ask for.', { otherwise: 'what the server asks for' }),
   })
-  .superRefine(({ grant, client_id, client_secret, issuer }, context) => {
-    const isWhole = client_id !== undefined && client_secret !== undefined && issuer !== undefined;
-    if (grant === 'client_credentials' && !isWhole) {
-      const wanted = 'client_id, client_secret and issuer';
-      refuse(context, {
-        code: 'bundle_conflict',
-        found: 'the grant client_credentials without a whole client',
-        wanted,
-      });
+  .superRefine(({ grant, client_id, client_secret, private_key, issuer }, context) => {
+    const conflict = (found: string, wanted: string): void =>
+      refuse(context, { code: 'bundle_conflict', found, wanted });
+    const isProved = (client_secret ?? private_key) !== undefined;
+    if (client_secret !== undefined && private_key !== undefined) {
+      conflict('a client_secret and a private_key', 'one of them');
+    } else if (grant === 'client_credentials' && !(client_id !== undefined && isProved && issuer !== undefined)) {
+      const wanted = 'client_id, client_secret or private_key, and issuer';
+      conflict('the grant client_credentials without a whole client', wanted);
+    } else if (private_key !== undefined && grant !== 'client_credentials') {
+      conflict('a private_key without the grant client_credentials', 'that grant, or a client_secret');
     } else if (client_secret !== undefined && issuer === undefined) {
-      refuse(context, {
-        code: 'bundle_conflict',
-        found: 'a client_secret without an issuer',
-        wanted: 'the issuer that it is for',
-      });
+      conflict('a client_secret without an issuer', 'the issuer that it is for');
     }
   });
 

@@ -17,11 +17,13 @@ import { aLogger } from './support.ts';
 const url = process.argv.at(-1) ?? '';
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 const given = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as Readonly<Record<string, string>>;
-const { client_id, client_secret } = given;
+const { client_id, client_secret, private_key_pem, signing_algorithm } = given;
 const settings: OAuthSettings = {
   type: 'oauth2',
   ...(client_id === undefined ? {} : { client_id }),
   ...(client_secret === undefined ? {} : { client_secret }),
+  ...(private_key_pem === undefined ? {} : { private_key: private_key_pem }),
+  ...(signing_algorithm === 'RS256' ? { signing_algorithm } : {}),
 };
 const service: HttpService = { transport: 'http', url };
 const me = { tenant: 'local', userId: 'local' };

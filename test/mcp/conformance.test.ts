@@ -19,8 +19,10 @@ const client = `${process.execPath} ${path.join(import.meta.dirname, 'conformanc
  * The scenarios for clients that the protocol's own suite has. Left out, with the reason:
  *
  * - `elicitation-sep1034-client-defaults` wants a question answered at once; here a person is asked first (decision 0052).
- * - `auth/2025-03-26-oauth-metadata-backcompat` has an issuer that is not the server it is asked from.
- * - `auth/client-credentials-jwt` and `auth/cross-app-access-complete-flow` are extensions.
+ *   Its defaults count, which turns.test.ts shows.
+ * - `auth/2025-03-26-oauth-metadata-backcompat` has an issuer that is not the server it is asked from: RFC 8414 forbids to
+ *   use such metadata, and whoever does sends its secrets to a stranger.
+ * - `auth/cross-app-access-complete-flow` is an extension for an employer's identity provider.
  */
 const scenarios = [
   'initialize',
@@ -45,6 +47,7 @@ const scenarios = [
   'auth/basic-cimd',
   'auth/scope-step-up',
   'auth/client-credentials-basic',
+  'auth/client-credentials-jwt',
 ];
 
 test('the client passes the conformance suite of the protocol', { concurrency: 2 }, async (t) => {

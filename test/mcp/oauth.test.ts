@@ -142,8 +142,15 @@ test('a bundle names the client whole, so that no other server is given its secr
     `surfaces: {as_consumer: {mcp: {services: {kb: {transport: http, url: 'https://a.test/', auth: ${auth}}}}}}`;
   assert.match(
     await problemsOf(service('{type: oauth2, grant: client_credentials, client_id: a}')),
-    /client_credentials without a whole client, wanted client_id, client_secret and issuer/,
+    /client_credentials without a whole client, wanted client_id, client_secret or private_key, and issuer/,
   );
   assert.match(await problemsOf(service('{type: oauth2, client_secret: a}')), /a client_secret without an issuer/);
+  const whole = 'type: oauth2, grant: client_credentials, client_id: a, issuer: "https://i.test"';
+  assert.match(
+    await problemsOf(service(`{${whole}, client_secret: s, private_key: k}`)),
+    /a client_secret and a private_key, wanted one of them/,
+  );
+  assert.match(await problemsOf(service('{type: oauth2, private_key: k}')), /a private_key without the grant/);
+  assert.equal(await problemsOf(service(`{${whole}, private_key: k}`)), '');
   assert.equal(await problemsOf(service('{type: oauth2}')), '');
 });

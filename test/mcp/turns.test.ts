@@ -170,6 +170,19 @@ test('what a server asks while it works is asked of the person, and the call is 
   });
 });
 
+test('what is usual, as the question of a server says, counts for what a person leaves out', async () => {
+  const properties = { name: { type: 'string', default: 'Ana' }, boxes: { type: 'integer', default: 2 } };
+  const requestedSchema = { type: 'object', properties, required: ['name', 'boxes'] };
+  const asksFor = { mode: 'form', message: 'How many, for whom?', requestedSchema };
+  const services = { fake: fake({ pages: [[{ name: 'ask' }]], asksFor }) };
+  await atDesk({ services, tools: [entry()], script: [use('kb_ask'), done] }, async (desk) => {
+    await desk.ask('Go.');
+    await desk.answer('reply', 'boxes: 3');
+    const [result] = await desk.all('tool.result');
+    assert.deepEqual(result?.content, [{ type: 'text', text: 'you said {"name":"Ana","boxes":3}' }]);
+  });
+});
+
 test('B077 five megabytes of text are shown as head and tail, and the whole is kept', async () => {
   const services = { fake: fake({ pages: [[{ name: 'big' }]] }) };
   await atDesk({ services, tools: [entry()], script: [use('kb_big', { bytes: 5_000_000 }), done] }, async (desk) => {

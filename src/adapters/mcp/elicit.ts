@@ -66,16 +66,26 @@ export function filled({ fields, schema }: Form, reply: string): Filled {
   const names = Object.keys(fields);
   if (names.length === 0)
     return /^(y|yes|ok|true)$/i.test(reply.trim()) ? { action: 'accept', content: {} } : { action: 'decline' };
-  const content = valuesOf(names, fields, reply.trim());
+  // What the person was told is usual counts for what was left out.
+  const content = { ...usualOf(fields), ...valuesOf(names, fields, reply.trim()) };
   const problems = checkOf(schema)(content);
   if (problems.length > 0) return { action: 'wrong', problem: problems.join('; ') };
   return { action: 'accept', content: content as Record<string, string | number | boolean | string[]> }; // as the schema wants
+}
+
+function usualOf(fields: Form['fields']): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, { default: usual }]): [string, Json][] =>
+      usual === undefined ? [] : [[name, usual]],
+    ),
+  );
 }
 
 function valuesOf(names: readonly string[], fields: Form['fields'], reply: string): JsonObject {
   const parsed = tryParseJson(reply);
   if (parsed.ok && isObject(parsed.value)) return parsed.value; // JSON by its source
   const [only] = names;
+  if (reply === '') return {};
   if (names.length === 1 && only !== undefined) return { [only]: valueOf(fields[only] ?? {}, reply) };
   const given = reply.split('\n').flatMap((line): [string, Json][] => {
     const at = line.indexOf(':');
