@@ -3,7 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { TreadleError } from '../../src/base/errors.ts';
+import { SyntaxValidator } from 'fast-xml-validator';
 import { junitOf } from '../../src/platform/eval/junit.ts';
+import { junitProblems, junitSuite } from '../support/junit.ts';
 import { mismatch } from '../../src/platform/eval/matching.ts';
 import { runSuite, type SuiteReport } from '../../src/platform/eval/run-suite.ts';
 import { confidence } from '../../src/platform/eval/statistics.ts';
@@ -153,9 +155,30 @@ test('a report as JUnit XML is well-formed whatever was said', async (t) => {
     `cases: [{ name: "a < b & \\"c\\" \\u0007", input: Go., model: { replies: [{ text: "]]> <x>" }] }, expect: { answer: none } }]`,
   );
   const xml = junitOf(report);
-  assert.match(xml, /<testsuites name="treadle eval" tests="1" failures="1"/);
-  assert.match(xml, /name="a &lt; b &amp; (&quot;|")c/);
-  assert.doesNotMatch(xml, /\u0007|<x>/);
+  assert.equal(new SyntaxValidator().validate(xml), true);
+  assert.deepEqual(junitProblems(xml), []);
+  const { testcase } = junitSuite(xml);
+  assert.equal(testcase[0]['@name'], 'a < b & "c" \ufffd');
+  assert.match(String(testcase[0].failure?.['#text']), /]]> <x>/);
+});
+
+test('a report as JUnit XML has what its readers want, for cases that hold and cases that do not', async (t) => {
+  const said = (text: string) => `model: { replies: [{ text: ${text} }] }, expect: { answer: yes it is }`;
+  const report = await ran(
+    t,
+    `cases: [{ name: good, input: Go., ${said('yes it is')} }, { name: bad, input: Go., ${said('no')} }]`,
+  );
+  const xml = junitOf(report);
+  assert.deepEqual(junitProblems(xml), []);
+  const { testcase, ...suite } = junitSuite(xml);
+  assert.deepEqual([suite['@tests'], suite['@failures'], suite['@errors']], ['2', '1', '0']);
+  assert.deepEqual(
+    testcase.map((one) => [one['@name'], one.failure !== undefined]),
+    [
+      ['good', false],
+      ['bad', true],
+    ],
+  );
 });
 
 test('the suite that ships holds', async () => {

@@ -1,50 +1,43 @@
+import XMLBuilder from 'fast-xml-builder';
 import type { CaseReport, SuiteReport } from './run-suite.ts';
+
+/** What the library writes as it is: `@` before the names of attributes, `#text` for what stands between the tags. */
+const builder = new XMLBuilder({
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  format: true,
+  suppressEmptyNode: true,
+  suppressBooleanAttributes: false,
+});
 
 /** A report as JUnit XML, which servers of continuous integration read: a test case for each case of the suite. */
 export function junitOf({ suite, cases, totals }: SuiteReport): string {
-  const counts = attributes({ tests: totals.cases, failures: totals.failed, errors: 0, time: seconds(totals.ms) });
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="treadle eval"${counts}>`,
-    `  <testsuite${attributes({ name: suite })}${counts}>`,
-    ...cases.map((one) => testCase(one, suite)),
-    '  </testsuite>',
-    '</testsuites>',
-    '',
-  ].join('\n');
+  const counts = { '@tests': totals.cases, '@failures': totals.failed, '@errors': 0, '@time': seconds(totals.ms) };
+  return builder.build({
+    '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
+    testsuites: {
+      '@name': 'treadle eval',
+      ...counts,
+      testsuite: { '@name': writable(suite), ...counts, testcase: cases.map((one) => testCase(one, suite)) },
+    },
+  });
 }
 
-function testCase({ name, passed, passRate, interval, attempts }: CaseReport, suite: string): string {
+function testCase({ name, passed, passRate, interval, attempts }: CaseReport, suite: string): object {
   const ms = attempts.reduce((sum, one) => sum + one.ms, 0);
-  const opened = `    <testcase${attributes({ name, classname: suite, time: seconds(ms) })}`;
-  if (passed) return `${opened}/>`;
+  const about = { '@name': writable(name), '@classname': writable(suite), '@time': seconds(ms) };
+  if (passed) return about;
   const [low, high] = interval;
   const rate = `${percent(passRate)} of ${attempts.length} passed (95 %: ${percent(low)} to ${percent(high)})`;
   const failures = [...new Set(attempts.flatMap((one) => one.failures))];
-  const said = escaped([rate, ...failures].join('\n'));
-  return `${opened}>\n      <failure${attributes({ message: failures[0] ?? rate })}>${said}</failure>\n    </testcase>`;
+  const said = writable([rate, ...failures].join('\n'));
+  const message = writable(failures[0] ?? rate).replaceAll('\n', ' '); // in an attribute, a reader makes spaces of them
+  return { ...about, failure: { '@message': message, '@type': 'expectation', '#text': said } };
 }
-
-function attributes(values: Readonly<Record<string, string | number>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escaped(String(value)).replaceAll('\n', '&#10;')}"`)
-    .join('');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
 
 /** XML 1.0 has no way to write most control characters, whatever stands in their place. */
-function escaped(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
-    .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+function writable(text: string): string {
+  return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');
 }
 
 function seconds(ms: number): string {
