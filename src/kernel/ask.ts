@@ -9,6 +9,7 @@ import type { Deny, GateContext, GivenVerdict, Hold, Judgement, Remember, Verdic
 export interface Gate<P> {
   readonly source: string;
   readonly priority: number;
+  readonly looksDeep?: boolean | undefined;
   readonly judge: (payload: P, context: GateContext) => MaybePromise<Verdict<P> | undefined>;
 }
 

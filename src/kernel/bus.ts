@@ -62,6 +62,8 @@ export interface Registration {
    * waited for. A fact that others wait for is a transaction of its own.
    */
   readonly patient?: boolean | undefined;
+  /** For a gate of what a model said: it may change thoughts and arguments, too, so that nobody is shown them before. */
+  readonly looksDeep?: boolean | undefined;
 }
 
 export type Unregister = () => void;
@@ -93,8 +95,8 @@ export interface Bus {
     context: AskOptions<Questions[Q]>['context'],
     validate?: (payload: Questions[Q]) => string | undefined,
   ): MaybePromise<Judgement<Questions[Q]>>;
-  /** True when any gate judges this question. */
-  isGated(question: QuestionType): boolean;
+  /** True when any gate judges this question; deeply, when any does that looks deep. */
+  isGated(question: QuestionType, how?: 'deeply'): boolean;
   answerer<R extends RequestType>(request: R): Answerer<R> | undefined;
   /** Hands an event to its listeners. Never throws, never waits. */
   deliver(event: TreadleEvent): void;
@@ -205,11 +207,11 @@ export function createBus({
         };
         return added(listeners, { value, owner });
       },
-      before(question, judge, { priority = DEFAULT_PRIORITY, source = 'gate' } = {}) {
+      before(question, judge, { priority = DEFAULT_PRIORITY, source = 'gate', looksDeep = false } = {}) {
         check('a gate of', question, Object.keys(QUESTION_ABOUT), source);
         let known = gates.get(question);
         if (known === undefined) gates.set(question, (known = []));
-        return added(known, { value: { source, priority, judge } as unknown as Gate<unknown>, owner }); // see `gates`
+        return added(known, { value: { source, priority, looksDeep, judge } as unknown as Gate<unknown>, owner }); // see `gates`
       },
       answer(request, answerer, { source = 'plugin' } = {}) {
         const isTaken = answerers.some(
@@ -271,7 +273,7 @@ export function createBus({
         const judges = judgesOf(question) as unknown as readonly Gate<typeof payload>[]; // see `gates`
         return ask(judges, payload, { context, validate, clock, timeoutMs: gateTimeoutMs });
       },
-      isGated: (question) => judgesOf(question).length > 0,
+      isGated: (question, how) => judgesOf(question).some(({ looksDeep }) => how === undefined || looksDeep === true),
       answerer<R extends RequestType>(request: R) {
         const those = owners();
         const found = answerers.find(

@@ -25,9 +25,15 @@ export interface Questions {
   /**
    * Before what a model said counts: it is neither shown nor on record yet. A gate may change the texts, and not their
    * number. Denied, they are withheld; an answer that is withheld is refused.
+   *
+   * Thoughts and the arguments of actions are shown as they come, unless a gate is registered as one that `looksDeep`.
    */
   'before:llm.response': {
     readonly texts: readonly string[];
+    /** What it thought. A signature goes with the words that it signs: other words go without. */
+    readonly thoughts: readonly string[];
+    /** The arguments of its actions as the model wrote them: text that is meant to be a JSON object. */
+    readonly inputs: readonly string[];
     /** It asks for no action: it is to be the turn's answer. */
     readonly isAnswer: boolean;
     readonly purpose?: AsidePurpose | 'wrap_up';

@@ -136,12 +136,13 @@ function teller(work: Work, iteration: number, attempt: number): Exchange['onDel
   const { bus } = work.ports;
   if (!bus.isHeard('llm.stream.chunk')) return undefined;
   const silent = isSilent(work);
+  const isHidden = bus.isGated('before:llm.response', 'deeply');
   const cuts = attempt === 1 ? 0 : (turn.current?.attempts.filter((one) => one.kept === true).length ?? 0);
   let entry = '';
   let entryOf: Pick<Piece, 'kind' | 'ordinal'> | undefined; // most pieces are of the same entry as the one before
   return (piece: Piece): void => {
     const { part, kind, name, ordinal, delta } = piece;
-    if (kind === 'text' && silent) return;
+    if (isHidden || (kind === 'text' && silent)) return;
     if (entryOf?.kind !== kind || entryOf.ordinal !== ordinal)
       entry = streamedId(kind, turn.id, iteration, ordinal, cuts);
     entryOf = piece;

@@ -254,7 +254,7 @@ const SAMPLES: { readonly [Q in QuestionType]: Questions[Q] } = {
     },
     ...{ iteration: 1, attempt: 1, notes: [] },
   },
-  'before:llm.response': { texts: ['hi'], isAnswer: true },
+  'before:llm.response': { texts: ['hi'], thoughts: ['hm'], inputs: ['{}'], isAnswer: true },
   'before:tool.invoke': { action: 'a', tool: definition, arguments: {}, timeoutMs: 1 },
   'before:tool.result': { action: 'a', tool: definition, arguments: {}, observation: { outcome: 'ok', value: 1 } },
   'before:hitl.requested': { request: 'r', kind: 'action', question: '?' },

@@ -253,6 +253,32 @@ test('what a model says is redacted before it is on record or heard, beside acti
   assert.ok(!JSON.stringify([await blocked.house.facts(), blocked.house.heard]).includes(github));
 });
 
+test('thinking and arguments are redacted before they are on record, heard or run, where that is asked for', async () => {
+  const ran: unknown[] = [];
+  const mail = aTool('mail', (given: never) => void ran.push(given));
+  const script = [
+    { thinking: `so ${github}`, text: 'I mail it.', actions: [{ name: 'mail', arguments: { text: github } }] },
+    { text: 'done' },
+  ];
+  const plugin = contentSafety(detect) as Plugin<never>;
+  const on = { on: ['thinking', 'arguments'] };
+  const { house } = await observed(plugin, on, 1, { script, tools: [mail] });
+  assert.deepEqual(ran, [{ text: '[redacted: secret]' }]);
+  assert.ok(!JSON.stringify([await house.facts(), house.heard]).includes(github));
+  const blocked = await observed(plugin, { ...on, action: 'block', on: ['arguments'] }, 1, { script, tools: [mail] });
+  const { turns } = await blocked.house.fold();
+  assert.equal(turns.at(-1)?.output, 'done');
+  const [first] = iterationsOf(turns.at(-1) as never);
+  assert.equal(first?.actions[0]?.observation?.error?.code, 'content_safety');
+  assert.equal(ran.length, 1);
+});
+
+test('of a call that failed, which nobody has judged, nothing is on record', async () => {
+  const script = [{ text: `found ${github}`, fault: 'cut' as const }, { text: 'done' }];
+  const { house } = await observed(contentSafety(detect) as Plugin<never>, {}, 1, { script });
+  assert.ok(!JSON.stringify(await house.facts()).includes(github));
+});
+
 test('an answer is cut where a character ends, and never beyond the limit', async () => {
   const family = '👨‍👩‍👧‍👦';
   for (const [text, max, cut] of [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../../base/json.ts';
+import { tryParseJson, type Json } from '../../base/json.ts';
 import { key } from '../../domain/bundle-key.ts';
 import type { Part } from '../../domain/content.ts';
 import type { Observation } from '../../domain/tool.ts';
@@ -28,11 +28,16 @@ const config = z.strictObject({
   action: key(z.enum(['redact', 'block']), '`redact`: each is replaced by a mark. `block`: the whole is refused.', {
     default: 'redact',
   }),
-  on: key(z.array(z.enum(['output', 'results'])).min(1), 'What is looked at.', { otherwise: 'both' }),
+  on: key(
+    z.array(z.enum(['output', 'results', 'thinking', 'arguments'])).min(1),
+    'What is looked at. `arguments`: those of actions, also of what a program calls and what a person wrote; blocked, the action is refused. `thinking` and `arguments` are then shown when they are whole and not as they come.',
+    { otherwise: '`output` and `results`' },
+  ),
 });
 
 /**
- * Looks for secrets and personal data in what a model says and in what tools return, before it is stored, shown or streamed.
+ * Looks for secrets and personal data in what a model says, thinks and asks tools for, and in what tools return, before it is
+ * stored, shown or streamed.
  * So the log has what was redacted as it was redacted, and the original is nowhere.
  */
 export function contentSafety(detect: Detect): Plugin<z.infer<typeof config>> {
@@ -49,16 +54,51 @@ export function contentSafety(detect: Detect): Plugin<z.infer<typeof config>> {
         if (text.trim() === '') return text;
         return redacted(text, await detect(text, find), into);
       };
+      /** Arguments that are no JSON are never run, and are on record all the same. */
+      const inInput = async (input: string, into: Set<Sensitive>): Promise<string> => {
+        const found = new Set<Sensitive>();
+        const parsed = tryParseJson(input);
+        const clean = parsed.ok
+          ? JSON.stringify(await inJson(parsed.value, (text) => redact(text, found)))
+          : await redact(input, found);
+        for (const one of found) into.add(one);
+        return found.size === 0 ? input : clean;
+      };
       const redactAll = (texts: readonly string[], into: Set<Sensitive>): Promise<string[]> =>
         Promise.all(texts.map((text) => redact(text, into)));
 
-      if (on.includes('output'))
-        host.before('before:llm.response', async (said) => {
+      const looksAt = (place: 'output' | 'thinking' | 'arguments'): boolean => on.includes(place);
+      const looksDeep = looksAt('thinking') || looksAt('arguments');
+      if (looksAt('output') || looksDeep)
+        host.before(
+          'before:llm.response',
+          async (said) => {
+            const [spoken, unspoken] = [new Set<Sensitive>(), new Set<Sensitive>()];
+            const { texts, thoughts, inputs } = said;
+            const clean = {
+              texts: looksAt('output') ? await redactAll(texts, spoken) : texts,
+              thoughts: looksAt('thinking') ? await redactAll(thoughts, spoken) : thoughts,
+              // What is blocked is refused as an action: here it only has to leave no trace.
+              inputs: looksAt('arguments') ? await Promise.all(inputs.map((one) => inInput(one, unspoken))) : inputs,
+            };
+            const found = new Set([...spoken, ...unspoken]);
+            if (found.size === 0) return undefined;
+            const what = `what the model said has ${listed(found)}`;
+            if (action === 'block' && spoken.size > 0) return deny(what, 'content_safety');
+            return revise({ ...said, ...clean }, `${what}: redacted`);
+          },
+          { looksDeep },
+        );
+      if (looksAt('arguments'))
+        host.before('before:tool.invoke', async (asked) => {
           const found = new Set<Sensitive>();
-          const texts = await redactAll(said.texts, found);
-          if (found.size === 0) return undefined;
-          const what = `what the model said has ${listed(found)}`;
-          return action === 'block' ? deny(what, 'content_safety') : revise({ ...said, texts }, `${what}: redacted`);
+          const clean = await inJson(asked.arguments, (text) => redact(text, found));
+          const isMarked = action === 'block' && MARK.test(JSON.stringify(asked.arguments));
+          if (found.size === 0 && !isMarked) return undefined;
+          const what = `the arguments of ${asked.tool.name} have ${found.size === 0 ? 'something sensitive' : listed(found)}`;
+          return action === 'block'
+            ? deny(what, 'content_safety')
+            : revise({ ...asked, arguments: clean }, `${what}: redacted`);
         });
       if (on.includes('results'))
         host.before('before:tool.result', async (question) => {
@@ -73,6 +113,9 @@ export function contentSafety(detect: Detect): Plugin<z.infer<typeof config>> {
     },
   });
 }
+
+/** What `redacted` leaves in a place. */
+const MARK = new RegExp(`\\[redacted: (${SENSITIVE.join('|')})\\]`);
 
 const USUAL: readonly Sensitive[] = ['secret', 'card', 'iban', 'ssn'];
 
