@@ -1,5 +1,8 @@
 // What every gate that comes with Treadle must do, whatever it is about. One call a gate.
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
@@ -20,10 +23,13 @@ import { Crash, dyingLog, type CrashPoint } from '../support/crash-log.ts';
 import { aHouse, anAgent, aTool, type House } from '../support/house.ts';
 import { brokenMessages, brokenRules } from '../support/invariants.ts';
 import { aClock, type SimulatedClock } from '../support/sim-clock.ts';
+import { messageText } from '../../src/assembly/message-text.ts';
 import { transcript } from '../../src/assembly/transcript.ts';
 
 export interface GateUnderTest {
   readonly plugin: Plugin;
+  /** Which of several scenarios of one gate. */
+  readonly as?: string;
   readonly config: unknown;
   /** Tools that may be run again: what a crash makes of them is the same as without. */
   readonly tools?: readonly Tool[];
@@ -43,8 +49,9 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 export function gateConformance(given: GateUnderTest): void {
   const { plugin, config } = given;
   const { id } = plugin;
+  const name = given.as === undefined ? id : `${id}, ${given.as}`;
 
-  test(`${id}: it acts, and the log says so`, async () => {
+  test(`${name}: it acts, and the log says so`, async () => {
     const { house, facts, conversation } = await live(given);
     assert.deepEqual(verdictsOf(facts, id), given.verdicts);
     assert.deepEqual(cameOf(conversation), given.came);
@@ -52,7 +59,19 @@ export function gateConformance(given: GateUnderTest): void {
     assert.deepEqual(brokenMessages(transcript(await house.fold(), { provider: 'scripted', model: 'scripted' })), []);
   });
 
-  test(`${id}: wherever a process dies, the turn comes out the same`, async () => {
+  test(`${name}: the model is told exactly this`, async () => {
+    const told: string[] = [];
+    await live(given, { told });
+    const file = path.join(
+      import.meta.dirname,
+      `../plugins/told/${[id, ...(given.as?.split(' ') ?? [])].join('-')}.txt`,
+    );
+    const text = told.map((one, index) => `━━━━ call ${index + 1}\n${one}`).join('\n\n');
+    if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, `${text}\n`);
+    assert.equal(text, existsSync(file) ? readFileSync(file, 'utf8').trimEnd() : '(no file: run with UPDATE_GOLDEN=1)');
+  });
+
+  test(`${name}: wherever a process dies, the turn comes out the same`, async () => {
     for (const when of ['before', 'after'] as const) {
       for (let at = 1; ; at++) {
         const cut = await live(given, { crash: { at, when } });
@@ -63,7 +82,7 @@ export function gateConformance(given: GateUnderTest): void {
     }
   });
 
-  test(`${id}: whatever stands beside it, in whatever order, the turn comes out the same`, async () => {
+  test(`${name}: whatever stands beside it, in whatever order, the turn comes out the same`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(neighbour, { maxLength: 4 }), fc.nat(4), async (neighbours, place) => {
         const { conversation } = await live(given, { neighbours, place });
@@ -73,7 +92,7 @@ export function gateConformance(given: GateUnderTest): void {
     );
   });
 
-  test(`${id}: a gate that refuses for good refuses beside it, in whatever order`, async () => {
+  test(`${name}: a gate that refuses for good refuses beside it, in whatever order`, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom<QuestionType>('before:llm.request', 'before:tool.invoke', 'before:io.output'),
@@ -92,8 +111,8 @@ export function gateConformance(given: GateUnderTest): void {
     );
   });
 
-  test(`${id}: where it throws, hangs or answers with junk, the answer is no`, async () => {
-    for (const [name, fault] of FAULTS) {
+  test(`${name}: where it throws, hangs or answers with junk, the answer is no`, async () => {
+    for (const [how, fault] of FAULTS) {
       const clock = aClock();
       const { bus } = aHouse({ clock, gateTimeoutMs: 50 });
       const broken: Bus = { ...bus, before: (question, _, options) => bus.before(question, fault as never, options) };
@@ -102,12 +121,12 @@ export function gateConformance(given: GateUnderTest): void {
       for (const question of manifest.gates) {
         const context = { conversation: await aHouse().fold(), agent: undefined };
         const judged = await clock.until(Promise.resolve(bus.ask(question, SAMPLES[question] as never, context)));
-        assert.equal(judged.outcome, 'deny', `${question} ${name}`);
+        assert.equal(judged.outcome, 'deny', `${question} ${how}`);
       }
     }
   });
 
-  test(`${id}: every key of its configuration is documented, and its example is one`, () => {
+  test(`${name}: every key of its configuration is documented, and its example is one`, () => {
     const schema = z.toJSONSchema(plugin.config, { io: 'input', unrepresentable: 'any' });
     assert.deepEqual(undocumented(schema, id), []);
     assert.ok(plugin.example !== undefined && plugin.config.safeParse(plugin.example).success);
@@ -115,7 +134,7 @@ export function gateConformance(given: GateUnderTest): void {
   });
 
   if (!manifestOf(given).some((question) => question.startsWith('before:llm.'))) return;
-  test(`${id}: it is asked about model calls of the agent, of planner and memory, and of runs below`, async () => {
+  test(`${name}: it is asked about model calls of the agent, of planner and memory, and of runs below`, async () => {
     assert.deepEqual([...(await whoAsks(given))].sort(), ['c1 compact', 'c1 own', 'c1 plan', 'c1.t1-1-1 own']);
   });
 }
@@ -155,6 +174,8 @@ interface LiveOptions {
   readonly neighbours?: readonly Neighbour[];
   /** How many neighbours are registered before it. */
   readonly place?: number;
+  /** Takes what each prompt had besides the instructions. */
+  readonly told?: string[];
 }
 
 interface Lived {
@@ -165,7 +186,10 @@ interface Lived {
 }
 
 /** One turn from the message to its end, with a yes to whatever is asked; a new process takes over after a crash. */
-async function live(given: GateUnderTest, { crash, neighbours = [], place = 0 }: LiveOptions = {}): Promise<Lived> {
+async function live(
+  given: GateUnderTest,
+  { crash, neighbours = [], place = 0, told }: LiveOptions = {},
+): Promise<Lived> {
   const clock = aClock();
   const log = createMemoryLog({ clock });
   const enter = (of: ReturnType<typeof createMemoryLog> | ReturnType<typeof dyingLog>): House =>
@@ -180,6 +204,7 @@ async function live(given: GateUnderTest, { crash, neighbours = [], place = 0 }:
         for (const [index, one] of neighbours.slice(0, place).entries()) settle(one, bus, index);
         put(given, bus, clock);
         for (const [index, one] of neighbours.slice(place).entries()) settle(one, bus, index + place);
+        if (told !== undefined) overhear(bus, told);
       },
     });
   let house = enter(crash === undefined ? log : dyingLog(log, crash));
@@ -201,6 +226,24 @@ async function live(given: GateUnderTest, { crash, neighbours = [], place = 0 }:
     }
   }
   return { house, facts: await house.facts(), conversation: await house.fold(), crashed };
+}
+
+/** What a model is told after all gates: the tools and messages, notes for this call, and announce. */
+function overhear(bus: Bus, told: string[]): void {
+  bus.before(
+    'before:llm.request',
+    ({ request: { tools, messages, announce = '' }, notes }) => {
+      const parts = [
+        `tools: ${tools.map(({ name }) => name).join(', ') || 'none'}`,
+        ...messages.map(messageText),
+        ...notes.map((one) => `note: ${one}`),
+        ...(announce === '' ? [] : [`announce: ${announce}`]),
+      ];
+      told.push(parts.join('\n'));
+      return undefined;
+    },
+    { priority: 5_000, source: 'spy' },
+  );
 }
 
 function put({ plugin, config, host }: GateUnderTest, bus: Bus, clock: SimulatedClock): void {
