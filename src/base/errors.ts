@@ -34,6 +34,7 @@ export const ERROR_CODES = {
   request_answered: 'The approval or question was answered, cancelled or has expired.',
   answer_invalid: 'An answer does not fit what was asked.',
   input_invalid: 'A message is empty, too large or malformed.',
+  input_refused: 'A gate refused the message.',
   run_unknown: 'There is no run with this id, or it is not yours.',
   run_active: 'The run is being driven at this moment.',
   agent_unknown: 'No bundle that is served has an agent with this name.',

@@ -47,6 +47,15 @@ export function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
+/**
+ * Text as a name that stands on one line: white space is one space, and nothing is left that would steer a terminal or turn
+ * the direction in which the rest of the line is read.
+ */
+export function asName(text: string): string {
+  const line = text.replace(/\s+/g, ' ').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');
+  return line.trim().toWellFormed();
+}
+
 function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }

@@ -10,7 +10,7 @@ export const EXIT_CODES = {
   error: { code: 1, about: 'the run ended with an error: its model, a tool or a protocol failed' },
   usage: { code: 2, about: 'the command line, the bundle or a name in them is wrong; nothing was run' },
   limit: { code: 3, about: 'the run reached a limit, such as its number of model calls' },
-  denied: { code: 4, about: 'a gate or a person refused: the answer, a model call or the plan' },
+  denied: { code: 4, about: 'a gate or a person refused: the message, a model call, the plan or the answer' },
   waiting: { code: 5, about: 'the run waits for a person or for work outside; `treadle resume` goes on' },
   stopped: { code: 6, about: 'somebody else stopped the run; `treadle resume` goes on' },
   different: {
@@ -56,6 +56,7 @@ export function endOutcome({ status, stop }: { readonly status: EndStatus; reado
 export function clientOutcome({ code, status }: ClientError): Outcome {
   if (code === 'run_awaiting_input') return 'waiting';
   if (code === 'run_timeout') return 'timeout';
+  if (code === 'input_refused') return 'denied';
   if (code === 'invalid_option' || code === 'redirect_refused') return 'usage';
   return status === 0 || status === 429 || status >= 500 ? 'unreachable' : 'usage';
 }
@@ -76,6 +77,8 @@ export function errorOutcome({ code }: TreadleError): Outcome {
       return 'log';
     case 'model_unreachable':
       return 'error';
+    case 'input_refused':
+      return 'denied';
     default:
       return 'usage';
   }

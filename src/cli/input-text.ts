@@ -10,8 +10,8 @@ export interface InputText {
   readonly notice?: string;
 }
 
-/** Bytes of stdin that are read: what a message may have at most, and one more to tell that it is too much. */
-const BYTES_MAX = 1_000_001;
+/** Bytes of stdin that are read: what a message may have at most. */
+const BYTES_MAX = 1_000_000;
 
 /** Terminals, pipes and sockets keep a process alive and can be told not to; the stream of a file cannot. */
 type MaybeHeld = { readonly unref?: () => void };
@@ -95,7 +95,7 @@ function readAll(
     const take = (chunk: Buffer): void => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= BYTES_MAX) end(); // `say` refuses it in words
+      if (size > BYTES_MAX) finish(() => reject(tooMuch()));
     };
     if (patienceMs !== undefined)
       timers.push(systemClock.after(patienceMs, () => chunks.length === 0 && finish(() => resolve(undefined))));
@@ -110,6 +110,15 @@ function readAll(
     stdin.on('data', take);
     stdin.on('end', end);
     stdin.on('error', fail);
+  });
+}
+
+function tooMuch(): TreadleError {
+  return new TreadleError('input_invalid', {
+    place: 'stdin',
+    found: `more than ${BYTES_MAX} bytes`,
+    wanted: `at most ${BYTES_MAX}`,
+    hint: 'put it into a file that a tool of the agent can read, and say which',
   });
 }
 

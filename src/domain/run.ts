@@ -1,4 +1,5 @@
 import type { Instant } from '../base/clock.ts';
+import { asName } from '../base/text.ts';
 import {
   heldActions,
   openActions,
@@ -51,7 +52,7 @@ function isYes({ answer }: HeldRequest): boolean {
 
 /** What a conversation is called until somebody calls it something else: the first words said, on one line. */
 export function titleOf(said: string): string {
-  const line = said.replace(/\s+/g, ' ').trim();
+  const line = asName(said);
   return line.length <= 80 ? line : `${line.slice(0, 79).toWellFormed()}…`;
 }
 

@@ -22,7 +22,7 @@ export interface Conversations {
     readonly userId?: string | undefined;
     readonly tenant?: string | undefined;
   }): Promise<ConversationMeta>;
-  /** Puts a message on record. Throws `input_invalid`, also when a gate refuses it. Nothing runs yet: `drive` does. */
+  /** Puts a message on record. Throws `input_invalid`, and `input_refused` when a gate refuses it. Nothing runs yet: `drive` does. */
   say(id: string, message: Message): Promise<Fact>;
   /** Drives until the turn ends or waits for a person. What happens on the way comes over the bus. */
   drive(id: string, options?: DriveOptions): Promise<Conversation>;

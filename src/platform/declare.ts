@@ -9,7 +9,7 @@ import type { Environment } from './environment.ts';
 import { expansion, type Expansion } from './expand.ts';
 import { keysAt } from './bundle-schema.ts';
 import { fittingParts } from './fitting-parts.ts';
-import { didYouMean, oneOf, type Problems } from './problems.ts';
+import { didYouMean, oneOf, Problems } from './problems.ts';
 import { readYaml, type YamlSource } from './yaml.ts';
 
 /** A bundle as its file declares it, where each value stands, and what is wrong with the text. */
@@ -38,14 +38,19 @@ export interface Readable extends Declared {
  * names stand for is checked by loading.
  */
 export function declare(text: string, file: string, environment: Environment, problems: Problems): Readable {
-  const expanded = expansion(environment, problems);
+  const unset = new Problems();
+  const expanded = expansion(environment, unset);
   const source = readYaml(text, file, problems, expanded.mapString);
-  problems.throwIfAny();
+  const isMalformed = problems.any;
+  problems.takeAll(unset);
+  // A variable that is not set hides nothing else: the rest is looked at as if its value were left out.
+  if (isMalformed) problems.throwIfAny(file);
   assert(source !== undefined, 'nothing was read and no problem was told');
   const parsed = bundle.safeParse(source.value, { reportInput: true });
   if (!parsed.success) {
     const found = misfits(parsed.error.issues).map((misfit) => ({ misfit, offset: source.offset(pathOf(misfit)) }));
     for (const { misfit } of found.sort((left, right) => left.offset - right.offset)) {
+      if (expanded.isMissing(pathOf(misfit))) continue;
       report(misfit, source, expanded, problems);
     }
   }

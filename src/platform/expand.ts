@@ -10,6 +10,8 @@ export interface Expansion {
   readonly mapString: MapString;
   /** What the file says where a variable was put in: secrets must not be quoted in an error. */
   readonly written: (path: Path) => string | undefined;
+  /** A variable in it is not set: what is there stands for nothing. */
+  readonly isMissing: (path: Path) => boolean;
 }
 
 /**
@@ -19,7 +21,9 @@ export interface Expansion {
  */
 export function expansion(environment: Environment, problems: Problems): Expansion {
   const written = new Map<string, string>();
+  const missing = new Set<string>();
   return {
+    isMissing: (path) => missing.has(JSON.stringify(path)),
     written: (path) => written.get(JSON.stringify(path)),
     mapString(text, path, place) {
       if (!text.includes('${')) return text;
@@ -38,6 +42,7 @@ export function expansion(environment: Environment, problems: Problems): Expansi
         const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
         if (fallback !== undefined) return value === undefined || value === '' ? fallback : value;
         if (value === undefined) {
+          missing.add(JSON.stringify(path));
           problems.add('bundle_env_missing', {
             place: place(),
             found: `\${${name}}, which is not set`,

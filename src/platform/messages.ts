@@ -18,7 +18,7 @@ export interface Message {
 /** Bytes of one message. A larger text belongs into an attachment or a tool. */
 const MESSAGE_BYTES_MAX = 1_000_000;
 
-/** A message as it will be on record, when every gate has let it pass. Throws `input_invalid`. */
+/** A message as it will be on record, when every gate has let it pass. Throws `input_invalid` and `input_refused`. */
 export async function checkedMessage(
   { text, attachments, mode = 'message', userId }: Message,
   bus: Bus,
@@ -36,11 +36,9 @@ export async function checkedMessage(
   if (!bus.isGated('before:io.input')) return payload;
   const judged = await bus.ask('before:io.input', payload, { conversation: await conversation(), agent: undefined });
   if (judged.outcome === 'allow') return judged.payload;
-  throw new TreadleError('input_invalid', {
-    place: judged.denial?.gate ?? judged.holds[0]?.gate,
-    found: 'a message that was refused',
-    hint: judged.denial?.reason ?? judged.holds[0]?.question,
-  });
+  const gate = judged.denial?.gate ?? judged.holds[0]?.gate ?? 'a gate';
+  const why = judged.denial?.reason ?? judged.holds[0]?.question ?? 'it says no more';
+  throw new TreadleError('input_refused', { found: `a no of ${gate}: ${why}`, data: { gate } });
 }
 
 function checkSize({ text, attachments }: FactPayload<'io.input'>): void {

@@ -34,6 +34,11 @@ export class Problems {
     else throw thrown;
   }
 
+  /** What another check has found. */
+  takeAll(other: Problems): void {
+    for (const problem of other.#found) this.#keep(problem);
+  }
+
   /** Agents that share a level share its mistakes: each is told once. */
   #keep(problem: TreadleError): void {
     if (!this.#found.some(({ message }) => message === problem.message)) this.#found.push(problem);

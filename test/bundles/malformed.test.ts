@@ -36,6 +36,14 @@ const mistakes: readonly Mistake[] = [
     says: ['app.yaml: found an empty file, wanted a bundle; start with `id:` (bundle_yaml)'],
   },
   {
+    title: 'a variable that is not set, beside all else',
+    yaml: agent('system_prompt: "${NOPE}", model_role: nowhere, max_iteratons: 3'),
+    says: [
+      'app.yaml:1:40  config.react.main.system_prompt: found ${NOPE}, which is not set; set NOPE, or give a default: ${NOPE:-default}, or write $${ for the two characters themselves (bundle_env_missing)',
+      'app.yaml:1:72  config.react.main.max_iteratons: found a key that nothing reads; did you mean max_iterations (bundle_unknown_key)',
+    ],
+  },
+  {
     title: 'text that is not YAML',
     yaml: 'a: [1,',
     says: [

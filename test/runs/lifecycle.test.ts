@@ -96,8 +96,11 @@ test('a run has the title it was given, at most 200 characters on one line', () 
   withHost({}, async ({ host }) => {
     const { run } = await host.runs.create(ana, { prompt: 'hello' });
     assert.equal((await host.runs.list(ana)).runs[0]?.title, 'hello');
-    assert.equal((await host.runs.rename(ana, run.id, ' The\nsecond  loom ')).title, 'The second loom');
-    for (const title of ['', ' \n', 'x'.repeat(201)])
+    assert.equal(
+      (await host.runs.rename(ana, run.id, ' The\nsecond  lo\u001b\u0007\u202eom ')).title,
+      'The second loom',
+    );
+    for (const title of ['', ' \n', '\u0007', 'x'.repeat(201)])
       await assert.rejects(host.runs.rename(ana, run.id, title), { code: 'invalid_request' });
   }));
 

@@ -12,6 +12,7 @@ import {
   type ModelRequest,
   type ToolMessageResult,
 } from '../../domain/model.ts';
+import { misfits } from '../schema/wording.ts';
 import { importEdited } from '../modules/edited-modules.ts';
 import { STOP_KINDS } from '../../domain/status.ts';
 import { usage } from '../../domain/usage.ts';
@@ -168,7 +169,7 @@ export interface CheckedScript {
 
 /** Checks a script that is data. Throws `script_invalid` with the path of what is wrong. */
 export function checkScript(data: unknown, place = 'script'): CheckedScript {
-  const parsed = scriptFile.safeParse(data);
+  const parsed = scriptFile.safeParse(data, { reportInput: true });
   if (!parsed.success) throw invalid(place, parsed.error);
   const script = parsed.data;
   const repeat = 'repeat' in script && script.repeat === true;
@@ -182,7 +183,7 @@ export function checkScript(data: unknown, place = 'script'): CheckedScript {
 
 /** Checks one reply. Throws `script_invalid`. */
 export function checkReply(value: unknown, place = 'script'): Reply {
-  const parsed = reply.safeParse(value);
+  const parsed = reply.safeParse(value, { reportInput: true });
   if (!parsed.success) throw invalid(place, parsed.error);
   return parsed.data;
 }
@@ -236,11 +237,12 @@ function pattern(source: string, place: string): RegExp {
 }
 
 function invalid(place: string, error: z.ZodError): TreadleError {
-  const [issue] = error.issues;
-  const at = issue?.path.join('.') ?? '';
+  const [first] = misfits(error.issues);
+  const at = first?.path.map(String).join('.') ?? '';
+  const isUnknown = first?.unknownKey !== undefined;
   return new TreadleError('script_invalid', {
     place: at === '' ? place : `${place}: ${at}`,
-    found: issue?.message ?? 'something else',
-    wanted: 'a script: a list of replies, {"replies"} or {"turns"}',
+    found: isUnknown ? 'a key that nothing reads' : (first?.found ?? 'nothing'),
+    wanted: isUnknown ? 'one that a script has: see docs/scripts.md' : (first?.wanted ?? 'a script'),
   });
 }

@@ -30,6 +30,12 @@ const ID = /^[\w.@:-]{1,200}$/;
 
 /** Makes a key. It is printed here, once, and kept nowhere. */
 export async function createKey({ terminal, environment }: Context, options: CreateKeyOptions): Promise<Outcome> {
+  if (options.compute === true && options.scopes !== undefined)
+    throw new TreadleError('usage', {
+      place: '--scopes',
+      found: '--compute with it',
+      wanted: 'one of the two: a key for a sandbox has no scopes',
+    });
   const now = systemClock.now();
   const { key, id, hash } = newApiKey();
   const entry: ApiKey = {

@@ -1,6 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { Platform } from '../../platform/platform.ts';
+import { commandName } from '../command-name.ts';
 import { findIn } from '../chat-pages.ts';
 import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
@@ -57,6 +58,10 @@ export async function run(
         throw isBusy(error) ? kept(id, error) : error;
       },
     );
+    for (const { account, tools } of driven.conversation.agent?.unmet ?? [])
+      warn(
+        `${tools.join(', ')} wait${tools.length === 1 ? 's' : ''} for your account: ${commandName()} accounts connect ${account} --bundle ${bundle}`,
+      );
     return tell(context, driven, options);
   } finally {
     await platform.close({ drainMs: 0 });

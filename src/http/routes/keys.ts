@@ -1,3 +1,4 @@
+import { asName } from '../../base/text.ts';
 import { isoTime, type Clock, type Instant } from '../../base/clock.ts';
 import { SCOPES, type ApiKey, type KeyStore, type Scope } from '../../kernel/stores.ts';
 import { permit } from '../../platform/runs/caller.ts';
@@ -33,10 +34,12 @@ export function keyHandlers({ keys, credentials, clock }: KeyHandlerOptions): Ha
     },
     async createKey({ body: { name, user, kind = 'user', scopes, expiresInDays } }, { caller }) {
       permit(caller, 'admin');
+      if (kind === 'compute' && scopes !== undefined && scopes.length > 0)
+        throw new Refusal('invalid_request', 'A key for a sandbox has no scopes.', { field: 'scopes', status: 422 });
       const { key, id, hash } = newApiKey();
       const now = clock.now();
       const entry: ApiKey = {
-        ...{ id, hash, name, kind, tenant: caller.tenant, userId: user ?? caller.userId, createdAt: now },
+        ...{ id, hash, name: asName(name), kind, tenant: caller.tenant, userId: user ?? caller.userId, createdAt: now },
         scopes: kind === 'compute' ? [] : SCOPES.filter((scope) => (scopes ?? USUAL).includes(scope)),
         expiresAt: expiresInDays === undefined ? undefined : now + expiresInDays * DAY_MS,
       };

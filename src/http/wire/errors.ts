@@ -58,7 +58,8 @@ export const WIRE_ERRORS = {
     about: 'What the address leads to is not shown: it is no image, too large, not public, or not there.',
   },
   agent_unknown: { status: 422, about: 'No agent that is served has this name.' },
-  input_invalid: { status: 422, about: 'A message is empty, too large, or was refused by a gate.' },
+  input_invalid: { status: 422, about: 'A message is empty, too large or malformed.' },
+  input_refused: { status: 422, about: 'A gate refused the message: `details.gate` says which.' },
   rate_limit_exceeded: { status: 429, about: 'Too many requests. `Retry-After` says how long to wait.' },
   cold_turns_exhausted: {
     status: 429,

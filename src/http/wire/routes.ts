@@ -18,7 +18,7 @@ export const runRoutes = {
     mutation: true,
     status: 202,
     reply: snapshot,
-    refuses: ['agent_unknown', 'input_invalid'],
+    refuses: ['agent_unknown', 'input_invalid', 'input_refused'],
   },
   listRuns: {
     method: 'GET',
@@ -131,7 +131,7 @@ export const runRoutes = {
     mutation: true,
     status: 202,
     reply: snapshot,
-    refuses: ['input_invalid'],
+    refuses: ['input_invalid', 'input_refused'],
   },
   answerRun: {
     method: 'POST',
@@ -215,7 +215,7 @@ export const runRoutes = {
     mutation: true,
     status: 201,
     reply: snapshot,
-    refuses: ['input_invalid'],
+    refuses: ['input_invalid', 'input_refused'],
   },
   renameRun: {
     method: 'PATCH',

@@ -1,5 +1,6 @@
 import { digest } from '../../base/digest.ts';
 import { TreadleError } from '../../base/errors.ts';
+import { asName } from '../../base/text.ts';
 import { toJson } from '../../base/json.ts';
 import { isResumable, type Conversation } from '../../domain/conversation.ts';
 import { fold } from '../../domain/fold.ts';
@@ -148,7 +149,7 @@ async function nameStatus({ log, folds, ids }: RunsPorts, row: ConversationRow):
 
 export async function rename(ports: RunsPorts, caller: Caller, id: string, title: string): Promise<Snapshot> {
   await runOf(ports, caller, 'run', id);
-  const line = title.replace(/\s+/g, ' ').trim().toWellFormed();
+  const line = asName(title);
   if (line === '' || line.length > LONGEST_TITLE)
     throw new TreadleError('invalid_request', {
       place: 'title',
