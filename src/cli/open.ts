@@ -50,7 +50,7 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
   let control: ControlStore | undefined;
   try {
     const { createPlatform } = await import('../platform/platform.ts');
-    const { databaseOf, openNotesOf } = await import('../platform/storage.ts');
+    const { databaseOf, openNotesOf, pluginFolder } = await import('../platform/storage.ts');
     const notes = openNotesOf({ file, database: databaseOf(log) });
     const logger = debug === true ? { logger: stderrLogger } : {};
     control = await openChoices(log, file);
@@ -66,6 +66,7 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
       allowances: beside,
       toolMemory: beside,
       notes,
+      pluginFolder: pluginFolder({ file }),
     });
     const close = async (options?: Parameters<Platform['close']>[0]): Promise<void> => {
       await platform.close(options);

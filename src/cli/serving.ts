@@ -11,7 +11,14 @@ import { engineName, engineOver, type EngineName } from '../platform/engine.ts';
 import { openLogger } from '../platform/open-logger.ts';
 import { startMeasures, type StartedMeasures } from '../platform/start-measures.ts';
 import { withReadiness } from '../platform/readiness.ts';
-import { openControlOf, openLedgerOf, openNotesOf, openStorage, type Storage } from '../platform/storage.ts';
+import {
+  openControlOf,
+  openLedgerOf,
+  openNotesOf,
+  pluginFolder,
+  openStorage,
+  type Storage,
+} from '../platform/storage.ts';
 import type { Context } from './context.ts';
 import { parseDuration } from './drive-run.ts';
 
@@ -99,6 +106,7 @@ export async function openServing(
       toolMemory: control,
       accounts,
       notes,
+      pluginFolder: pluginFolder(storage),
       retention,
       engine: await engineOver(storage, leaseMs),
     };

@@ -30,6 +30,8 @@ export interface Host extends Pick<Bus, 'on' | 'before' | 'emit'> {
   readonly modelsOf: ModelsOf | undefined;
   /** The log, to read again what was heard. Absent where nothing is kept, such as for the documentation. */
   readonly log: LogReader | undefined;
+  /** A folder of this process, for what has to be there after it. Absent where nothing is kept, or kept elsewhere. */
+  readonly folder: string | undefined;
   /** What is waited for before the plugin is taken down at the end of a process. It has a bound of its own. */
   finish(work: () => MaybePromise<void>): void;
 }
@@ -104,6 +106,7 @@ export interface InstallOptions {
   readonly spending?: Spending | undefined;
   readonly modelsOf?: ModelsOf | undefined;
   readonly log?: LogReader | undefined;
+  readonly folder?: string | undefined;
   /** Overrides the plugin's own priorities. */
   readonly priority?: number | undefined;
 }
@@ -112,7 +115,7 @@ export interface InstallOptions {
 export function install<C>(
   plugin: Plugin<C>,
   config: unknown,
-  { bus, clock, logger, telemetry, spending, modelsOf, log, priority }: InstallOptions,
+  { bus, clock, logger, telemetry, spending, modelsOf, log, folder, priority }: InstallOptions,
 ): Installed {
   const checked = plugin.config.safeParse(config ?? {});
   if (!checked.success) {
@@ -159,6 +162,7 @@ export function install<C>(
     spending,
     modelsOf,
     log,
+    folder,
     finish: (work) => void last.push(work),
   };
   try {

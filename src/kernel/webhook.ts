@@ -2,7 +2,10 @@ import type { Clock } from '../base/clock.ts';
 
 /** `gone`: nobody there will ever take anything again. */
 export type Sent =
-  { readonly state: 'taken' } | { readonly state: 'gone' } | { readonly state: 'failed'; readonly why: string };
+  | { readonly state: 'taken' }
+  | { readonly state: 'gone' }
+  /** `retryAfterMs`: what the endpoint asks to be left alone for. */
+  | { readonly state: 'failed'; readonly why: string; readonly retryAfterMs?: number | undefined };
 
 export interface WebhookOptions {
   readonly url: string;

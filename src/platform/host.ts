@@ -67,6 +67,8 @@ export interface HostOptions {
   readonly toolMemory?: ToolMemory | undefined;
   /** Where users' accounts are kept, and what seals them there: the first seals, the others still open. In memory when absent. */
   readonly accounts?: { readonly rows: AccountRows; readonly secrets: readonly string[] } | undefined;
+  /** Where plugins keep what has to be there after this process; nowhere when absent. */
+  readonly pluginFolder?: string | undefined;
   /** Users' notes; in memory when absent. Whoever opened the store closes it. */
   readonly notes?: NoteStore | undefined;
   /** An edited bundle counts from the next turn on. */

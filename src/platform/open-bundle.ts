@@ -48,6 +48,8 @@ export interface OpenBundleOptions {
   readonly allowances?: Pick<AllowanceStore, 'allowancesOf'> | undefined;
   /** What keeps figures, traces and the ledger of this process; nothing is measured when absent. */
   readonly measures?: Measures | undefined;
+  /** Where plugins keep what has to be there after this process. */
+  readonly pluginFolder?: string | undefined;
   /** How long a process that died keeps its runs from the others. */
   readonly leaseMs?: number | undefined;
   /** False for a rehearsal: observers, who tell others what happens, are left out. */
@@ -113,7 +115,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     modelsOfRole(reload.current.bundle.bundle, agent, role, reload.current.model);
   const observed = { known: plugins, observed: options.observed, telemetryOf };
   const partsOf = (of: LoadedBundle): readonly Part[] => [
-    ...pluginParts(of.plugins, { ...observed, clock, logger, spending, modelsOf, log }),
+    ...pluginParts(of.plugins, { ...observed, clock, logger, spending, modelsOf, log, folder: options.pluginFolder }),
     ...(measures.metering === undefined ? [] : [meteringPart(of, { ...measures.metering, clock, logger })]),
   ];
   const open = async (of: LoadedBundle): Promise<Edition> => {

@@ -32,6 +32,8 @@ export interface PlatformOptions {
   readonly allowances?: AllowanceStore | undefined;
   /** Under which descriptions users have let tools of servers run. Only in their conversations when absent. */
   readonly toolMemory?: ToolMemory | undefined;
+  /** Where plugins keep what has to be there after this process. Nowhere when absent. */
+  readonly pluginFolder?: string | undefined;
   /** Users' notes. None are kept when absent. Whoever opened the store closes it. */
   readonly notes?: NoteStore | undefined;
   /** Where users' accounts are kept, and what seals them there. Nobody has any when absent. */

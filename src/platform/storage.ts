@@ -143,6 +143,11 @@ export async function openControlOf({ file, database }: Pick<Storage, 'file' | '
   return openSqliteControlStore({ file: controlFile(file), clock: systemClock });
 }
 
+/** Where plugins of this process keep what has to be there after it: in the data folder, where there is one. */
+export function pluginFolder({ file }: Pick<Storage, 'file'>): string | undefined {
+  return file === undefined ? undefined : path.join(path.dirname(file), 'plugins');
+}
+
 export function controlFile(logFile: string): string {
   return path.join(path.dirname(logFile), CONTROL_FILE);
 }

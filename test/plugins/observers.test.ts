@@ -1,7 +1,7 @@
 // What observers tell others: each fact, in order, signed, and never at the cost of a turn.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Fact } from '../../src/domain/event.ts';
 import type { Logger } from '../../src/kernel/ports.ts';
+import { createCursorFolder } from '../../src/adapters/files/cursor-folder.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { openBundle } from '../../src/platform/open-bundle.ts';
 import type { Sent } from '../../src/kernel/webhook.ts';
@@ -202,6 +203,86 @@ test('with a folder for it, what nobody took of a turn that had ended is told by
   });
 });
 
+test('the places lie in the data folder where no other is named, and a crash in mid-attempt loses nothing', async (t) => {
+  const endpoint = await anEndpoint(t, 0);
+  const pluginFolder = aFolder(t);
+  await withHost({ bundle: hooked(endpoint.host), pluginFolder }, async ({ host, log, until, another }) => {
+    const { run } = await host.runs.create(ana, { prompt: 'Go.' });
+    await until(run.id, ended);
+    await endpoint.until(() => endpoint.heard.length > 0);
+    // Nothing of this process ends in order: another one begins with what lies there.
+    endpoint.heard.splice(0);
+    endpoint.answer(204);
+    await another();
+    await endpoint.until(() => endpoint.heard.some(isEnd));
+    const facts = await log.read(run.id, 0, 100);
+    assert.deepEqual(new Set(seqs(endpoint.heard)), new Set(facts.map(({ seq }) => seq)));
+  });
+});
+
+test('an endpoint that asks to be left alone is left alone for so long, and others do not come back together', async () => {
+  const { log, clock } = aLongLog(aClock(), 1);
+  const waits: number[] = [];
+  const spied = {
+    now: () => clock.now(),
+    after: (ms: number, then: () => void) => (waits.push(ms), clock.after(ms, then)),
+  };
+  const { logger } = aLogger();
+  let askedMs: number | undefined = 90_000;
+  const send = (): Promise<Sent> => Promise.resolve({ state: 'failed', why: 'busy', retryAfterMs: askedMs });
+  const follower = followLog({
+    log,
+    clock: spied,
+    logger,
+    wants: () => true,
+    send,
+    giveUpMs: 1e9,
+    fraction: () => 0.5,
+  });
+  follower.heard('c1', 1);
+  await follower.quiet();
+  askedMs = undefined;
+  clock.advance(90_000);
+  await follower.quiet();
+  await settle();
+  assert.deepEqual(waits, [90_000, 2_500]);
+});
+
+test('what was given up lies where people see it, and is told anew when it is moved back', async (t) => {
+  const { log, clock } = aLongLog(aClock(), 3);
+  const { logger } = aLogger();
+  const folder = aFolder(t);
+  const told: number[] = [];
+  let isUp = false;
+  const send = (fact: Fact): Promise<Sent> => {
+    if (isUp) told.push(fact.seq);
+    return Promise.resolve(isUp ? { state: 'taken' } : { state: 'failed', why: 'it answered 500' });
+  };
+  const follow = () =>
+    followLog({
+      ...{ log, clock, logger, send, wants: () => true, giveUpMs: 10, fraction: () => 0 },
+      cursors: createCursorFolder(folder),
+    });
+  const first = follow();
+  clock.advance(1_000);
+  first.heard('c1', 3);
+  await first.quiet();
+  first.stop();
+  const dead = path.join(folder, 'given-up');
+  const [name = ''] = readdirSync(dead);
+  const given = JSON.parse(readFileSync(path.join(dead, name), 'utf8')) as object;
+  assert.deepEqual(
+    { ...given, at: '' },
+    { conversation: 'c1', after: 0, through: 3, facts: 3, why: 'it answered 500', at: '' },
+  );
+  isUp = true;
+  renameSync(path.join(dead, name), path.join(folder, name));
+  const next = follow();
+  await next.quiet();
+  next.stop();
+  assert.deepEqual(told, [1, 2, 3]);
+});
+
 test('an endpoint that is gone for good is not asked again', async (t) => {
   const endpoint = await anEndpoint(t, 410);
   const { logger, lines } = aLogger();
@@ -233,7 +314,7 @@ test('whoever is far behind reads the log again, and keeps no fact meanwhile', a
     if (isUp) told.push(fact.seq);
     return isUp ? { state: 'taken' } : { state: 'failed', why: 'down' };
   };
-  const follower = followLog({ log, clock, logger, wants: () => true, send, giveUpMs: 1e9 });
+  const follower = followLog({ log, clock, logger, wants: () => true, send, giveUpMs: 1e9, fraction: () => 0 });
   for (let seq = 1; seq <= 250; seq++) follower.heard('c1', seq);
   await follower.quiet();
   isUp = true;
@@ -255,7 +336,7 @@ test('a fact that nobody takes is given up when it is too old, and what follows 
     if (isUp) told.push(fact.seq);
     return Promise.resolve(isUp ? { state: 'taken' } : { state: 'failed', why: 'down' });
   };
-  const follower = followLog({ log, clock, logger, wants: () => true, send, giveUpMs: 10_000 });
+  const follower = followLog({ log, clock, logger, wants: () => true, send, giveUpMs: 10_000, fraction: () => 0 });
   follower.heard('c1', 3);
   await follower.quiet();
   for (let seconds = 0; seconds < 60; seconds++) {

@@ -2,6 +2,7 @@ import { APICallError, AISDKError } from '@ai-sdk/provider';
 import type { Instant } from '../../base/clock.ts';
 import { isObject } from '../../base/json.ts';
 import type { ModelFailure } from '../../domain/model.ts';
+import { retryAfterMs } from '../net/retry-after.ts';
 
 type FailureClass = ModelFailure['class'];
 
@@ -18,7 +19,7 @@ export interface FailureContext {
 /** What went wrong with a call, as data: whether to try again, try the next model, or tell a person. */
 export function failureOf(error: unknown, context: FailureContext): ModelFailure {
   const found = look(error);
-  const retryAfterMs = found.headers === undefined ? undefined : retryAfter(found.headers, context.now);
+  const waitMs = found.headers === undefined ? undefined : retryAfter(found.headers, context.now);
   const failureClass = classOf(error, found);
   const unreachable = failureClass === 'network' && found.status === undefined && context.url !== undefined;
   const message = unreachable
@@ -30,7 +31,7 @@ export function failureOf(error: unknown, context: FailureContext): ModelFailure
     class: failureClass,
     message: clean(unreachable ? message : `${context.name}: ${message}${http}`, context.secrets),
     ...(status !== undefined && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(waitMs !== undefined && { retryAfterMs: waitMs }),
   };
 }
 
@@ -150,12 +151,7 @@ function isTooLong(words: string): boolean {
 function retryAfter(headers: Readonly<Record<string, string>>, now: Instant): number | undefined {
   const ms = Number(headers['retry-after-ms'] ?? NaN);
   if (Number.isFinite(ms) && ms >= 0) return ms;
-  const text = headers['retry-after'];
-  if (text === undefined || text.trim() === '') return undefined;
-  const seconds = Number(text);
-  if (Number.isFinite(seconds)) return seconds >= 0 ? Math.ceil(seconds * 1000) : undefined;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return retryAfterMs(headers['retry-after'], now);
 }
 
 const MESSAGE_MAX = 500;

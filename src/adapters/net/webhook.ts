@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Webhook, WebhookOptions } from '../../kernel/webhook.ts';
 import type { GuardedRequests } from './guarded-requests.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** What an endpoint answers is of no interest beyond its status. */
 const MOST_REPLY_BYTES = 65_536;
@@ -16,7 +17,7 @@ export function createWebhook({ url, secret, allowHosts, timeoutMs, clock }: Web
       const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
       try {
         requests ??= import('./guarded-requests.ts').then((net) => net.createGuardedRequests({ allowHosts }));
-        const { status } = await (
+        const { status, headers } = await (
           await requests
         ).send({
           url: new URL(url),
@@ -32,7 +33,9 @@ export function createWebhook({ url, secret, allowHosts, timeoutMs, clock }: Web
           mostBytes: MOST_REPLY_BYTES,
         });
         if (status >= 200 && status < 300) return { state: 'taken' };
-        return status === 410 ? { state: 'gone' } : { state: 'failed', why: `it answered ${status}` };
+        if (status === 410) return { state: 'gone' };
+        const waitMs = retryAfterMs(headers.get('retry-after'), clock.now());
+        return { state: 'failed', why: `it answered ${status}`, ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
       } catch (error) {
         return { state: 'failed', why: reason(error) };
       }

@@ -1,4 +1,4 @@
-import type { Clock, Instant } from '../../base/clock.ts';
+import { isoTime, type Clock, type Instant } from '../../base/clock.ts';
 import type { Fact } from '../../domain/event.ts';
 import type { LogReader } from '../../kernel/plugin.ts';
 import type { Logger } from '../../kernel/ports.ts';
@@ -9,6 +9,18 @@ export interface Cursors {
   all(): Promise<readonly { readonly conversation: string; readonly after: number }[]>;
   keep(conversation: string, after: number): Promise<void>;
   drop(conversation: string): Promise<void>;
+  /** Keeps what was given up where people see it; says where. */
+  bury(given: GivenUp): Promise<string>;
+}
+
+export interface GivenUp {
+  readonly conversation: string;
+  /** The place before the first of them: from there they can be told anew. */
+  readonly after: number;
+  readonly through: number;
+  readonly facts: number;
+  readonly why: string;
+  readonly at: string;
 }
 
 export interface FollowerOptions {
@@ -21,6 +33,8 @@ export interface FollowerOptions {
   /** Milliseconds after it was stated until a fact that nobody takes is given up. */
   readonly giveUpMs: number;
   readonly cursors?: Cursors | undefined;
+  /** From 0 to 1, so that many who wait do not come back together. */
+  readonly fraction: () => number;
 }
 
 export interface LogFollower {
@@ -52,6 +66,8 @@ const MOST_BEHIND = 10_000;
 const MOST_RESTING = 10_000;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 300_000;
+/** An endpoint may ask for as much. */
+const LONGEST_ASKED_MS = 3_600_000;
 
 /**
  * Tells facts to somebody who may be slow or away: in order within a conversation, each until it is taken or too old. It
@@ -60,9 +76,18 @@ const LONGEST_WAIT_MS = 300_000;
  * A conversation that it hears of for the first time, or that it has forgotten, begins with the turn that is under way, so
  * that what another process may have left untold is told, some of it twice.
  */
-export function followLog({ log, clock, logger, wants, send, giveUpMs, cursors }: FollowerOptions): LogFollower {
+export function followLog({
+  log,
+  clock,
+  logger,
+  wants,
+  send,
+  giveUpMs,
+  cursors,
+  fraction,
+}: FollowerOptions): LogFollower {
   const behind = new Map<string, Behind>();
-  const resting = new Map<string, number>();
+  const resting = new Map<string, Pick<Behind, 'kept'> & { readonly cursor: number }>();
   const queue = new Set<string>();
   let running = 0;
   let over = false;
@@ -129,6 +154,8 @@ export function followLog({ log, clock, logger, wants, send, giveUpMs, cursors }
     const page = await log.read(id, one.cursor, PAGE);
     for (const fact of page) {
       if (over) return;
+      // On record before the first attempt: a crash in the middle of it loses nothing.
+      if (wants(fact) && !one.kept) await keepOne(id, one);
       const sent: Sent = wants(fact) ? await send(fact) : { state: 'taken' };
       if (sent.state === 'gone') {
         logger.error('an observer has nobody to tell any more, and stops', { conversation: id });
@@ -136,21 +163,22 @@ export function followLog({ log, clock, logger, wants, send, giveUpMs, cursors }
         return;
       }
       if (sent.state === 'failed') {
-        giveUpOld(id, one, page);
+        await giveUpOld(id, one, page, sent.why);
         await keepOne(id, one);
-        failed(id, one, sent.why);
+        failed(id, one, sent.why, sent.retryAfterMs);
         return;
       }
       one.cursor = fact.seq;
       one.failures = 0;
     }
     const isAtEnd = page.length === 0 || one.cursor >= one.heard;
-    if (isAtEnd && one.kept) {
+    // While a turn is under way its place is left where it is: told from there, some comes twice.
+    if (isAtEnd && one.kept && page.at(-1)?.type === 'agent.turn.end') {
       await cursors?.drop(id);
       one.kept = false;
     }
     if (page.length > 0 && one.cursor < one.heard) queue.add(id);
-    else rest(id, one.cursor);
+    else rest(id, one.cursor, one.kept);
   }
 
   async function keepOne(id: string, one: Behind): Promise<void> {
@@ -163,7 +191,7 @@ export function followLog({ log, clock, logger, wants, send, giveUpMs, cursors }
     }
   }
 
-  function giveUpOld(id: string, one: Behind, page: readonly Fact[]): void {
+  async function giveUpOld(id: string, one: Behind, page: readonly Fact[], why: string): Promise<void> {
     if (over) return;
     const oldest: Instant = clock.now() - giveUpMs;
     const untold = page.filter(({ seq }) => seq > (one.cursor ?? 0));
@@ -171,23 +199,32 @@ export function followLog({ log, clock, logger, wants, send, giveUpMs, cursors }
     const old = (fresh < 0 ? untold : untold.slice(0, fresh)).filter(wants);
     const last = old.at(-1);
     if (last === undefined) return;
+    const after = one.cursor ?? 0;
     one.cursor = last.seq;
-    logger.error('an observer gave facts up that nobody took', { conversation: id, facts: old.length, last: last.id });
+    const given = { conversation: id, after, through: last.seq, facts: old.length, why, at: isoTime(clock.now()) };
+    const place = await cursors?.bury(given).catch((error: unknown) => {
+      logger.warn('an observer could not keep what it gave up', { conversation: id, error });
+    });
+    const where = place === undefined ? {} : { place };
+    logger.error('an observer gave facts up that nobody took', {
+      ...{ conversation: id, facts: old.length, last: last.id, ...where },
+    });
   }
 
-  function failed(id: string, one: Behind, why: string): void {
+  function failed(id: string, one: Behind, why: string, askedMs = 0): void {
     if (over) return;
     if (one.failures === 0) logger.warn('an observer could not tell a fact and tries again', { conversation: id, why });
-    const wait = Math.min(FIRST_WAIT_MS * 2 ** Math.min(one.failures++, 20), LONGEST_WAIT_MS);
+    const own = Math.min(FIRST_WAIT_MS * 2 ** Math.min(one.failures++, 20), LONGEST_WAIT_MS);
+    const wait = Math.max(own * (1 + fraction() / 2), Math.min(askedMs, LONGEST_ASKED_MS));
     one.cancel = clock.after(wait, () => {
       queue.add(id);
       go();
     });
   }
 
-  function rest(id: string, cursor: number): void {
+  function rest(id: string, cursor: number, kept: boolean): void {
     behind.delete(id);
-    resting.set(id, cursor);
+    resting.set(id, { cursor, kept });
     if (resting.size > MOST_RESTING) for (const first of resting.keys()) return void resting.delete(first);
   }
 
@@ -216,10 +253,10 @@ export function followLog({ log, clock, logger, wants, send, giveUpMs, cursors }
         known.heard = Math.max(known.heard, seq);
         return;
       }
-      const cursor = resting.get(id);
+      const { cursor, kept = false } = resting.get(id) ?? {};
       if (cursor !== undefined && cursor >= seq) return;
       resting.delete(id);
-      add(id, { cursor, heard: seq, kept: false });
+      add(id, { cursor, heard: seq, kept });
       go();
     },
     quiet: () => (isQuiet() ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),

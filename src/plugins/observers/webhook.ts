@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isoTime } from '../../base/clock.ts';
-import { digest } from '../../base/digest.ts';
+import { digest, shortDigest } from '../../base/digest.ts';
+import { randomIds } from '../../base/ids.ts';
 import { key, refuse, requiredKey } from '../../domain/bundle-key.ts';
 import type { Fact, FactType } from '../../domain/event.ts';
 import { FACT_VERSIONS } from '../../domain/event-types.ts';
@@ -53,7 +54,11 @@ const config = z.strictObject({
   ),
   untold: key(
     z.string().min(1),
-    'A folder of this process, where it is kept which conversations the endpoint has not heard to their end, so that the next process tells the rest. Without one a restart forgets what was untold of turns that had ended.',
+    'A folder of this process, where it is kept which conversations the endpoint has not heard to their end, so that the next process tells the rest. What was given up lies in `given-up` in it; a file that is moved back up is told anew by the next process.',
+    {
+      otherwise:
+        'one in the data folder; with a database there is none, and a restart forgets what was untold of turns that had ended',
+    },
   ),
 });
 
@@ -63,13 +68,12 @@ const FINISH_MS = 3_000;
 /** The hands of the plugin. */
 export interface WebhookReach {
   readonly open: (options: WebhookOptions) => Webhook;
-  readonly cursors: (folder: string) => Cursors;
+  readonly cursors: (...folder: readonly [string, ...string[]]) => Cursors;
 }
 
 /**
- * Posts facts to an endpoint, each at least once and in the order of its conversation. After a restart a conversation goes
- * on with the turn under way. What was untold of turns that had ended is told where a folder keeps which it was: it is
- * written when an attempt fails and when a process ends, so a crash loses at most what was being told for the first time.
+ * Posts facts to an endpoint, each at least once and in the order of its conversation. After a restart, and after a crash, a
+ * conversation goes on with the turn under way or, where a folder keeps the places, with the first fact that may be untold.
  */
 export function webhookObserver({ open, cursors }: WebhookReach): Plugin<z.infer<typeof config>> {
   return definePlugin({
@@ -91,9 +95,10 @@ export function webhookObserver({ open, cursors }: WebhookReach): Plugin<z.infer
       }
       const { timeout_ms: timeoutMs = 10_000, untold, ...where } = given;
       const webhook = open({ ...where, allowHosts, timeoutMs, clock });
+      const own = host.folder === undefined ? undefined : cursors(host.folder, `webhook-${shortDigest(given.url)}`);
       const follower = followLog({
-        ...{ log, clock, logger, giveUpMs },
-        cursors: untold === undefined ? undefined : cursors(untold),
+        ...{ log, clock, logger, giveUpMs, fraction: () => randomIds.fraction() },
+        cursors: untold === undefined ? own : cursors(untold),
         wants: ({ type }) => wanted.has(type),
         send: (fact) => webhook.post(messageId(fact), bodyOf(fact)),
       });
