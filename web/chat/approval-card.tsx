@@ -8,6 +8,7 @@ import { useForget, useKept } from '../state/kept.ts';
 import { useMayApprove } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { AllowButton } from './allow-button.tsx';
+import { PlanEditor } from './plan-editor.tsx';
 import { PlanPanel } from './plan-panel.tsx';
 import { RefusalForm } from './refusal-form.tsx';
 import { WhatRuns } from './what-runs.tsx';
@@ -65,10 +66,20 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
         </h3>
         <AskedBy request={request} />
       </header>
-      {words === '' ? null : <p className="approval-question">{words}</p>}
-      {plan === undefined ? null : <PlanPanel title="" steps={plan} source="" />}
+      {words === '' || plan !== undefined ? null : <p className="approval-question">{words}</p>}
+      {plan === undefined || mode === 'edit' ? null : <PlanPanel title="" steps={plan} source="" />}
       {given === undefined || mode === 'edit' ? null : <WhatRuns given={given} preview={preview} />}
-      {mode === 'edit' ? (
+      {mode === 'edit' && plan !== undefined ? (
+        <PlanEditor
+          name={asked}
+          steps={plan}
+          isBusy={isBusy}
+          onCancel={back}
+          onSubmit={(changed: Json) => {
+            answer({ decision: 'edit', arguments: changed });
+          }}
+        />
+      ) : mode === 'edit' ? (
         <Suspense fallback={<p className="remark">Loading the form…</p>}>
           <ArgumentsEditor
             name={asked}

@@ -37,7 +37,11 @@ function WorkEntry({ entry, progress }: { readonly entry: WireEntry; readonly pr
   if (action !== undefined && isAsked(action)) return null; // the card that asks shows all of it
   if (action !== undefined) return <ActionCard id={entry.id} data={action} progress={progress} />;
   const plan = dataOf(entry, 'plan');
-  if (plan !== undefined) return <PlanPanel title={entry.text} steps={plan.steps} source={plan.source} />;
+  if (plan?.requests.some(isOpen)) return null; // as above
+  if (plan !== undefined) {
+    const by = plan.editedBy === undefined ? plan.source : `rewritten by ${plan.editedBy}`;
+    return <PlanPanel title={entry.text} steps={plan.steps} source={by} />;
+  }
   const call = dataOf(entry, 'call');
   if (call !== undefined) {
     const failed = call.attempts.filter((one) => one.failure !== undefined && one.failure.class !== 'aborted');
@@ -61,9 +65,19 @@ function WorkEntry({ entry, progress }: { readonly entry: WireEntry; readonly pr
   }
 }
 
-/** A person is asked about it just now. */
+/** A person is asked about it just now. Of a program whose calls are asked about, the card shows one of those alone. */
 function isAsked({ state, requests }: ActionData): boolean {
-  return state === 'waiting' && requests.some((one) => one.answer === undefined && one.cancelled === undefined);
+  return state === 'waiting' && requests.some((one) => one.parent === undefined && isOpen(one));
+}
+
+function isOpen({
+  answer,
+  cancelled,
+}: {
+  readonly answer?: unknown;
+  readonly cancelled?: string | undefined;
+}): boolean {
+  return answer === undefined && cancelled === undefined;
 }
 
 function Thinking({

@@ -14,6 +14,8 @@ interface EntryData {
       readonly note?: string;
     }[];
     readonly source: string;
+    readonly editedBy?: string;
+    readonly requests: readonly { readonly answer?: unknown; readonly cancelled?: string }[];
   };
   readonly notice: { readonly kind: string; readonly by?: string };
   readonly end: {
