@@ -12,6 +12,7 @@ import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
 import { exitCodeTable, type Outcome } from './exit-codes.ts';
 import { addAccounts } from './accounts-program.ts';
+import { addLimitOptions } from './limit-options.ts';
 import { addNotes } from './notes-program.ts';
 import { addRuns } from './runs-program.ts';
 import { addServer } from './server-program.ts';
@@ -93,12 +94,13 @@ export function createProgram(context: Context, version: string, finish: Finish)
       finish(await run(context, bundle, text, options));
     });
 
-  add(program, 'resume', 'go on with a run: after a stop, a crash or a question', [
+  const resumes = add(program, 'resume', 'go on with a run: after a stop, a crash or a question', [
     'treadle resume last',
     'treadle resume run_4c1k --allow',
     'treadle resume run_4c1k --reject t1-2-1-a1 --note "use the other list"',
     `treadle resume run_4c1k --edit t1-2-1-a1 '{"text": "call Bo"}'`,
     'treadle resume run_4c1k --reply "the second one"',
+    'treadle resume run_4c1k --max-money 2.50',
   ])
     .argument('<run>', 'an id, the beginning of one, or last')
     .option('--text <words>', 'say this first')
@@ -113,11 +115,11 @@ export function createProgram(context: Context, version: string, finish: Finish)
     .addOption(approval())
     .option('-q, --quiet', 'nothing on stderr but errors')
     .addOption(data())
-    .addOption(debug())
-    .action(async (named: string, options: ResumeOptions) => {
-      const { resume } = await import('./commands/resume.ts');
-      finish(await resume(context, named, options));
-    });
+    .addOption(debug());
+  addLimitOptions(resumes).action(async (named: string, options: ResumeOptions) => {
+    const { resume } = await import('./commands/resume.ts');
+    finish(await resume(context, named, options));
+  });
 
   add(program, 'show', 'print a run as a story', [
     'treadle show last',

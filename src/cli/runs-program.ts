@@ -1,3 +1,4 @@
+import { addLimitOptions, type LimitOptions } from './limit-options.ts';
 import { Option, type Command } from 'commander';
 import { ALLOW_SCOPES } from '../domain/allowance.ts';
 import type { AllowanceOptions } from './commands/allowances.ts';
@@ -100,8 +101,9 @@ export function addRuns(program: Command, context: Context, finish: (outcome: Ou
   add('stop <run>', 'ask a run, and all runs below it, to stop').action(async (run: string, options: RemoteOptions) =>
     finish(await (await load()).moveRun(context, run, 'stop', options)),
   );
-  add('resume <run>', 'open a stopped turn again').action(async (run: string, options: RemoteOptions) =>
-    finish(await (await load()).moveRun(context, run, 'resume', options)),
+  addLimitOptions(add('resume <run>', 'open a turn again that was stopped, or that a limit ended')).action(
+    async (run: string, options: RemoteOptions & LimitOptions) =>
+      finish(await (await load()).moveRun(context, run, 'resume', options)),
   );
   add('fork <run>', 'begin a new run whose past is a copy')
     .option('--at <entry>', 'the entry after which the copy ends (default: all of it)')

@@ -7,6 +7,7 @@ import { outcomeOf, type Outcome } from './exit-codes.ts';
 import { shortId } from './open.ts';
 import { prose } from './prose.ts';
 import { harmless } from './text.ts';
+import { LIMIT_OPTIONS } from './limit-options.ts';
 import { endInWords } from './turn-end.ts';
 import { waitingLines } from './waiting.ts';
 
@@ -43,7 +44,12 @@ export function tell(
   const { errColors: colors, columns } = terminal;
   const lines =
     outcome === 'waiting'
-      ? waitingLines(conversation, asking ?? [conversation], { data: options.data, colors, columns })
+      ? waitingLines(conversation, asking ?? [conversation], {
+          data: options.data,
+          memory: options.memory,
+          colors,
+          columns,
+        })
       : troubleLines(conversation, turn, cut, error, options);
   terminal.err.write(lines.map((line) => `${line}\n`).join(''));
   return outcome;
@@ -66,6 +72,17 @@ function summary(
 }
 
 const ELSEWHERE = 'another process has the run and goes on with it; nothing was changed';
+
+/** The option that raises the limit which has ended the turn, where it is one of the run's own. */
+function raising({ limits }: Conversation, turn: Turn | undefined): string | undefined {
+  if (turn?.end?.stop !== 'limit') return undefined;
+  const { code } = turn.end.error ?? {};
+  const own = LIMIT_OPTIONS.find((one) => one.code === code && limits[one.key] !== undefined);
+  if (own === undefined) return undefined;
+  // Where the agent allows no more, the run cannot either.
+  if (own.key === 'maxIterations' && turn.agent.limits.maxIterations <= (limits.maxIterations ?? 0)) return undefined;
+  return `${own.option} ${own.example}`;
+}
 
 function cutInWords(cut: Driven['cut'], timeout: string | undefined): string | undefined {
   switch (cut) {
@@ -93,8 +110,11 @@ function troubleLines(
   if (memory === true) return [`✗ ${harmless(why)}`];
   const id = shortId(conversation.id);
   const resumable = conversation.turn !== undefined || turn?.end?.status === 'stopped';
+  const raise = raising(conversation, turn);
   return [
     `✗ ${harmless(why)}`,
-    resumable ? `  Go on with: ${commandName()} resume ${id}` : `  What happened: ${commandName()} show ${id}`,
+    resumable || raise !== undefined
+      ? `  Go on with: ${commandName()} resume ${id}${raise === undefined ? '' : ` ${raise}`}`
+      : `  What happened: ${commandName()} show ${id}`,
   ];
 }

@@ -7,6 +7,8 @@ import { harmless } from './text.ts';
 
 interface WaitingOptions {
   readonly data: string | undefined;
+  /** The log is not kept. */
+  readonly memory?: boolean | undefined;
   readonly colors: Colors;
   readonly columns: () => number;
 }
@@ -17,6 +19,7 @@ export function waitingLines(
   asking: readonly Conversation[],
   options: WaitingOptions,
 ): readonly string[] {
+  if (options.memory === true && asking.length === 0) return [`Run ${id} waits for work outside. ${FORGOTTEN}`];
   if (asking.length > 0) return asking.flatMap((one) => askingLines(one, options));
   return [`Run ${id} waits for work outside. Once that has ended, go on with`, `  ${resume(id, options)}`];
 }
@@ -27,6 +30,7 @@ function askingLines({ turn, id }: Conversation, options: WaitingOptions): reado
   const command = resume(id, options);
   const lines = [`Run ${id} waits for a person:`, ''];
   for (const request of requests) lines.push(...questionLines(questionOf(request, turn), options), '');
+  if (options.memory === true) return [...lines, FORGOTTEN];
   lines.push('Go on with');
   for (const { request, kind, choices } of requests) {
     if (kind === 'input')
@@ -35,6 +39,8 @@ function askingLines({ turn, id }: Conversation, options: WaitingOptions): reado
   }
   return lines;
 }
+
+const FORGOTTEN = 'Its log is not kept (--memory), so nobody can go on with it later.';
 
 function resume(id: string, { data }: WaitingOptions): string {
   return `${commandName()} resume ${shortId(id)}${data === undefined ? '' : ` --data ${quoted(data)}`}`;

@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
-import { openRequests, type Conversation } from '../domain/conversation.ts';
+import { openRequests, type Conversation, type HeldRequest } from '../domain/conversation.ts';
 import { emptyTimeline, project, type Timeline } from '../domain/timeline.ts';
 import type { Platform } from '../platform/platform.ts';
 import { askRequests } from './approval.ts';
@@ -111,9 +111,23 @@ async function timelineSoFar(conversations: Platform['conversations'], id: strin
 
 const WAITS = 'waiting for the process that has it';
 
-async function denyRequests({ conversations }: Platform, { id, turn }: Conversation): Promise<boolean> {
-  for (const { request } of turn === undefined ? [] : openRequests(turn)) {
-    await conversations.answer(id, { request, decision: 'reject', note: 'Nobody is there to ask.', by: 'operator' });
-  }
+async function denyRequests(platform: Platform, conversation: Conversation): Promise<boolean> {
+  await denyOpen(platform, conversation);
   return true;
+}
+
+/** Refuses the approvals; false where none was open, so that nothing moves. What was asked in words stays open. */
+export async function denyApprovals(platform: Platform, conversation: Conversation): Promise<boolean> {
+  return denyOpen(platform, conversation, ({ kind }) => kind !== 'input');
+}
+
+async function denyOpen(
+  { conversations }: Platform,
+  { id, turn }: Conversation,
+  isMeant: (one: HeldRequest) => boolean = () => true,
+): Promise<boolean> {
+  const open = turn === undefined ? [] : openRequests(turn).filter(isMeant);
+  for (const { request } of open)
+    await conversations.answer(id, { request, decision: 'reject', note: 'Nobody is there to ask.', by: 'operator' });
+  return open.length > 0;
 }

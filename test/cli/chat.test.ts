@@ -28,6 +28,20 @@ describe('treadle chat through a pipe', { concurrency: 2 }, () => {
     const file = path.join(cwd, 'effects');
     const ran = await treadle(['chat', OUTCOMES], { cwd, input: `write ${file}\ny\n` });
     assert.deepEqual([ran.code, existsSync(file)], [5, false]);
+    assert.match(ran.err, /^One more line was not said: the run waits for a person\.$/m);
+  });
+
+  it('refuses what needs an approval where the log is not kept, and goes on', async (t) => {
+    const cwd = workplace(t);
+    const file = path.join(cwd, 'effects');
+    const ran = await treadle(['chat', '--memory', OUTCOMES], { cwd, input: `write ${file}\ncolour\n` });
+    assert.deepEqual(
+      [existsSync(file), ran.out],
+      [false, 'The tool said: The user refused this action: Nobody is there to ask.\n'],
+    );
+    assert.match(ran.err, /Which colour\?/);
+    assert.match(ran.err, /so nobody can go on with it later\.$/m);
+    assert.doesNotMatch(ran.err, / resume /);
   });
 });
 

@@ -192,3 +192,37 @@ test('the beginning of an id is enough where only one run has it', async (t) => 
   const both = await runs('show', 'run_');
   assert.deepEqual([both.code, /beginning of several runs/.test(both.err)], [2, true]);
 });
+
+test('a run that a limit of its own has ended goes on when the limit is raised', async (t) => {
+  const { runs } = await aPlace(t);
+  const { out } = await runs('start', `write ${linesFile(t)}`, '--max-iterations', '1', '--json');
+  const { id } = JSON.parse(out) as { id: string };
+  await runs('watch', id);
+  await runs('approve', id);
+  assert.equal((await runs('watch', id)).code, 3);
+  assert.equal((await runs('resume', id, '--max-iterations', '5', '--max-money', '1.50')).code, 0);
+  assert.equal((await runs('watch', id)).code, 0);
+});
+
+test('a limit that is none is told with what it may be', async (t) => {
+  const { runs } = await aPlace(t);
+  const id = await begun(runs, 'loop');
+  await runs('watch', id);
+  for (const [option, given] of [
+    ['--max-iterations', 'many'],
+    ['--max-money', '1,50'],
+    ['--max-tokens', '-1'],
+  ] as const) {
+    const { code, err } = await runs('resume', id, option, given);
+    assert.deepEqual([code, err.includes(option)], [2, true]);
+  }
+});
+
+test('what would delete a run by a short id says the whole one, and deletes nothing', async (t) => {
+  const { runs } = await aPlace(t);
+  const id = await begun(runs, 'more');
+  await runs('watch', id);
+  const { code, err } = await runs('delete', id.slice(0, 10));
+  assert.deepEqual([code, err.includes(`runs delete ${id}`)], [2, true]);
+  assert.equal((await runs('show', id)).code, 0);
+});

@@ -4,6 +4,7 @@ import { chosen } from '../approval.ts';
 import { readTyped } from '../chat-commands.ts';
 import type { Context } from '../context.ts';
 import { driveRun } from '../drive-run.ts';
+import { denyApprovals } from '../watch-run.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { FIRST_BUNDLE, findRun, openLog, openPlatform } from '../open.ts';
 import { tell } from '../tell-run.ts';
@@ -40,6 +41,7 @@ export async function chat(context: Context, bundle: string | undefined, options
       return await chatByLines(context, platform, {
         id,
         agent,
+        memory: options.memory === true,
         ...(options.data !== undefined && { data: options.data }),
       });
     const { chatInTerminal } = await import('../chat-session.ts');
@@ -49,20 +51,33 @@ export async function chat(context: Context, bundle: string | undefined, options
   }
 }
 
+interface ByLines {
+  readonly id: string | undefined;
+  readonly agent: string;
+  readonly data?: string;
+  readonly memory: boolean;
+}
+
 /** Each line is a message, each answer goes to stdout. Ends with the last line, as the last run did. */
 async function chatByLines(
   context: Context,
   platform: Platform,
-  { id: known, agent, data }: { readonly id: string | undefined; readonly agent: string; readonly data?: string },
+  { id: known, agent, data, memory }: ByLines,
 ): Promise<Outcome> {
   const { conversations } = platform;
   const { input } = context.terminal;
   let id = known;
   let outcome: Outcome = 'completed';
+  let unread = 0;
+  let isOver = false;
   for await (const line of linesOf(input)) {
     const typed = readTyped(line);
     if (typed.type === 'nothing') continue;
     if (typed.type === 'command' && typed.name === '/quit') break;
+    if (isOver) {
+      unread++;
+      continue;
+    }
     id ??= (await conversations.start({ agent })).id;
     // A question takes the next line for its answer. An approval does not: what a pipe says is nobody's consent.
     const { turn } = await conversations.read(id);
@@ -75,11 +90,18 @@ async function chatByLines(
         text: chosen(line.trim(), question.choices ?? []),
         by: 'local',
       });
-    const driven = await driveRun(platform, id, { onWaiting: async () => false });
-    outcome = tell(context, driven, data === undefined ? {} : { data });
+    const driven = await driveRun(platform, id, {
+      // Of a log that is not kept nobody could ever answer.
+      onWaiting: async (conversation) => memory && denyApprovals(platform, conversation),
+    });
+    outcome = tell(context, driven, { memory, ...(data !== undefined && { data }) });
     if (driven.cut !== undefined) break;
     const asked = driven.conversation.turn === undefined ? [] : openRequests(driven.conversation.turn);
-    if (asked.some((one) => one.kind !== 'input')) break;
+    if (asked.some((one) => one.kind !== 'input')) isOver = true;
+  }
+  if (unread > 0) {
+    const lines = unread === 1 ? 'One more line was' : `${unread} more lines were`;
+    context.terminal.err.write(`${lines} not said: the run waits for a person.\n`);
   }
   input.pause();
   return outcome;

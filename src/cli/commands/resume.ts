@@ -1,21 +1,20 @@
 import { commandName } from '../command-name.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json.ts';
-import { openRequests, type Conversation } from '../../domain/conversation.ts';
+import { isResumable, openRequests, type Conversation } from '../../domain/conversation.ts';
 import type { Answer, Conversations } from '../../platform/conversations.ts';
 import { chosen, isNoChoice } from '../approval.ts';
 import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
 import type { Outcome } from '../exit-codes.ts';
+import { changedLimits, type LimitOptions } from '../limit-options.ts';
 import { findRun, openLog, openPlatform, shortId } from '../open.ts';
 import { tell } from '../tell-run.ts';
 import { approvalPolicy, watchRun } from '../watch-run.ts';
 import type { RunOptions } from './run.ts';
 
-export interface ResumeOptions extends Pick<
-  RunOptions,
-  'json' | 'quiet' | 'timeout' | 'data' | 'onApproval' | 'debug'
-> {
+export interface ResumeOptions
+  extends LimitOptions, Pick<RunOptions, 'json' | 'quiet' | 'timeout' | 'data' | 'onApproval' | 'debug'> {
   readonly bundle?: string;
   readonly text?: string;
   /** Requests; empty where the option stands alone. */
@@ -55,7 +54,9 @@ export async function resume(context: Context, named: string, options: ResumeOpt
     // Where only one run below it asks, an answer is meant for that one.
     const [only, ...others] = await conversations.asking(row.id);
     const asked = only !== undefined && others.length === 0 ? only : conversation;
+    const limits = changedLimits(conversation.limits, options);
     const answers = answersOf(asked, options);
+    if (limits !== undefined) await conversations.limit(row.id, limits, 'local');
     for (const answer of answers) await conversations.answer(asked.id, answer);
     await goOn(conversations, conversation, answers.length > 0, options.text);
     const driven = await watchRun(context, platform, row.id, {
@@ -85,12 +86,13 @@ async function goOn(
     return;
   }
   if (turn !== undefined || inbox.length > 0) return;
-  const end = turns.at(-1)?.end;
-  if (end?.status === 'stopped') return conversations.resume(id, 'local');
+  const last = turns.at(-1);
+  const end = last?.end;
+  if (last !== undefined && isResumable(last)) return conversations.resume(id, 'local');
   throw new TreadleError('usage', {
     place: shortId(id),
     found: end === undefined ? 'a run in which nothing was said' : `a run that has ended: ${end.status}`,
-    wanted: 'one that waits, was stopped or was cut short',
+    wanted: 'one that waits, was stopped, was cut short, or that a limit ended',
     hint: `say something with --text, or read it with \`${commandName()} show ${shortId(id)}\``,
   });
 }

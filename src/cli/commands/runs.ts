@@ -3,10 +3,12 @@ import { TreadleError } from '../../base/errors.ts';
 import { parseJson, tryParseJson, type Json } from '../../base/json.ts';
 import type { AllowScope, Answered, Client, RunEntry, RunSummary, Snapshot } from '../../client/index.ts';
 import { chosen, isNoChoice } from '../approval.ts';
+import { commandName } from '../command-name.ts';
 import type { Context } from '../context.ts';
 import { entryLines } from '../entry-lines.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { inputText } from '../input-text.ts';
+import { changedLimits, type LimitOptions } from '../limit-options.ts';
 import { shortId } from '../open.ts';
 import { findRemoteRun, findRequest, openClient, type RemoteOptions } from '../remote.ts';
 import { runTable } from '../run-table.ts';
@@ -177,11 +179,13 @@ export async function moveRun(
   context: Context,
   named: string,
   verb: 'stop' | 'resume',
-  options: RemoteOptions,
+  options: RemoteOptions & LimitOptions,
 ): Promise<Outcome> {
   const client = openClient(context, options);
   const run = client.run(await findRemoteRun(client, named));
-  return tellState(context, await (verb === 'stop' ? run.stop() : run.resume()), options);
+  if (verb === 'stop') return tellState(context, await run.stop(), options);
+  const { limits } = await run.snapshot();
+  return tellState(context, await run.resume({ limits: changedLimits(limits, options) }), options);
 }
 
 export async function forkRun(
@@ -207,7 +211,15 @@ export async function archiveRun(
 export async function removeRun(context: Context, named: string, options: RemoteOptions): Promise<Outcome> {
   const client = openClient(context, options);
   // Whatever is removed is named in full: there is no way back.
-  await client.run(named).remove();
+  const id = await findRemoteRun(client, named);
+  if (id !== named)
+    throw new TreadleError('usage', {
+      place: 'RUN',
+      found: `${JSON.stringify(named)}, which is short for ${id}`,
+      wanted: 'the whole id: what is deleted does not come back',
+      hint: `${commandName()} runs delete ${id}`,
+    });
+  await client.run(id).remove();
   return print(context, [options.json === true ? JSON.stringify({ id: named, removed: true }) : `${named}: removed`]);
 }
 
