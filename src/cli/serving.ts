@@ -9,6 +9,7 @@ import { createHost, type Host, type Retention } from '../platform/host.ts';
 import { readBudgets } from '../platform/metering/read-budgets.ts';
 import { engineName, engineOver, type EngineName } from '../platform/engine.ts';
 import { openLogger } from '../platform/open-logger.ts';
+import type { HostedAgent } from '../platform/served-bundles.ts';
 import { startMeasures, type StartedMeasures } from '../platform/start-measures.ts';
 import { withReadiness } from '../platform/readiness.ts';
 import {
@@ -163,4 +164,12 @@ export function parseNumber(text: string, place: string, most: number): number {
   const value = /^\d{1,7}$/.test(text) ? Number(text) : Infinity;
   if (value <= most) return value;
   throw new TreadleError('usage', { place, found: JSON.stringify(text), wanted: `a number from 0 to ${most}` });
+}
+
+/** Agents as they may be asked for, all of them in one form: with their bundle as soon as one of them needs it. */
+export function agentNames(agents: readonly HostedAgent[]): readonly string[] {
+  const isMixed = agents.some(({ name }) => name.includes(':'));
+  const full = ({ name, bundle }: HostedAgent): string =>
+    name.includes(':') ? name : `${bundle.replace(/@[^@]*$/, '')}:${name}`;
+  return agents.map((agent) => (isMixed ? full(agent) : agent.name));
 }

@@ -74,8 +74,13 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       hint: 'name another one with --data or TREADLE_DATA, or keep nothing with --memory',
     });
   }
-  makeDataFolder(folder);
   const file = path.join(folder, LOG_FILE);
+  if (reads && !existsSync(file)) {
+    // Whoever only looks leaves no folder behind, such as one of a name that was mistyped.
+    const { createMemoryLog } = await import('../adapters/stores/memory.ts');
+    return { log: createMemoryLog({ clock: systemClock }), file, place: file };
+  }
+  makeDataFolder(folder);
   const { openSqliteLog, openSqliteLogToRead } = await import('../adapters/stores/sqlite.ts');
   if (reads && existsSync(file) && !(isWritable(file) && isWritable(folder)))
     return { log: openSqliteLogToRead({ file, clock: systemClock }), file, place: file };
@@ -89,7 +94,10 @@ async function openShared(url: string, logger: Logger | undefined): Promise<Stor
     url,
     clock: systemClock,
     origin: randomIds.next('process'),
-    onWarning: (message, error) => logger?.warn(message, { error }),
+    onWarning: (message, error) => {
+      if (error === undefined) logger?.info(message);
+      else logger?.warn(message, { error });
+    },
   });
   const { database, line } = log;
   return { log, file: undefined, place: database.settings.place, database, relay: createRelay(database, line) };

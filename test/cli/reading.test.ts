@@ -1,11 +1,12 @@
 // Commands that read: show, list, check, schema, help, and what is said about mistakes.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { EXIT_CODES } from '../../src/cli/exit-codes.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { agentNames } from '../../src/cli/serving.ts';
 import { openTerminal } from '../../src/cli/terminal.ts';
 import { widthOf } from '../../src/cli/text.ts';
 import { inside } from './inside.ts';
@@ -110,6 +111,23 @@ describe('treadle show and list', { concurrency: 2 }, () => {
     const ran = await inside(['list'], { cwd: workplace(t) });
     assert.deepEqual([ran.code, ran.out], [0, '']);
     assert.match(ran.err, /No runs in .*treadle\.db[\s\S]* chat/);
+  });
+
+  it('leaves no folder behind where it found none', async (t) => {
+    const empty = workplace(t);
+    for (const command of [['list'], ['show', 'last'], ['export'], ['list', '--data', 'mistyped']])
+      await inside(command, { cwd: empty });
+    assert.deepEqual(readdirSync(empty), []);
+  });
+
+  it('says what each agent is called, all of them in one form', () => {
+    const agent = (name: string, bundle: string) => ({ name, bundle, isDefault: false });
+    assert.deepEqual(agentNames([agent('main', 'desk@1'), agent('reader', 'desk@1')]), ['main', 'reader']);
+    assert.deepEqual(agentNames([agent('desk:main', 'desk@1'), agent('lab:main', 'lab@2'), agent('reader', 'lab@2')]), [
+      'desk:main',
+      'lab:main',
+      'lab:reader',
+    ]);
   });
 
   it('colours only what FORCE_COLOR asks for, and never under NO_COLOR', async () => {

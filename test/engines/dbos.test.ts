@@ -51,7 +51,7 @@ describe('the engine on DBOS', { skip: withoutPostgres }, () => {
     database = await openDatabase(readDatabaseUrl(`${cluster.url}?schema=s${++schemas}`));
     await migrate(database);
     const queue = await openQueue(clock);
-    looker = database.ownPool('test');
+    looker = database.ownPool('test') as Pool; // one of pg
     listened.clear();
     const schedule = () => () => undefined;
     log = createPostgresLog(database, { clock, origin: 'test', ownTime: true, schedule }, queue.outbox);

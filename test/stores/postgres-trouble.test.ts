@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openPostgresLog, type PostgresLog } from '../../src/adapters/stores/postgres.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { TreadleError } from '../../src/base/errors.ts';
+import { until } from '../cli/treadle.ts';
 import { aConversation, added, answer, leaseOn, say, seqs } from '../conformance/log-samples.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../support/postgres.ts';
 
@@ -166,6 +167,29 @@ describe('trouble with PostgreSQL', { skip: withoutPostgres }, () => {
     added(await late);
     assert.deepEqual(seqs(await log.read('c1', 0, 10)), [1, 2]);
     await log.close();
+  });
+
+  test('an outage is told of once when it begins and once when it is over, however long it lasts', async () => {
+    const lines: string[] = [];
+    const url = fresh();
+    const onWarning = (message: string): void => void lines.push(message);
+    const log = await openPostgresLog({ url, clock: systemClock, origin: 'told', onWarning });
+    await log.create(aConversation('c1'));
+    const unwatch = log.watch('c1', () => undefined);
+    const isUp = new Promise<void>((resolve) => log.line.onUp(resolve));
+    await isUp;
+    await cluster.kill();
+    await pause(4_000);
+    await cluster.start();
+    await until(() => lines.length === 4);
+    unwatch();
+    await log.close();
+    assert.deepEqual(lines.toSorted(), [
+      'The log cannot be watched.',
+      'The log is watched again.',
+      'The other processes of the log are heard again.',
+      'The other processes of the log cannot be heard.',
+    ]);
   });
 
   test('facts of another process are told of, also after the line that tells was cut', async () => {

@@ -51,6 +51,8 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
   let alarm: { readonly at: Instant; readonly isAtOnce: boolean; readonly cancel: () => void } | undefined;
   let isLooking = false;
   let isLate = false;
+  /** The log did not answer when it was last asked. */
+  let isAway = false;
   let unhear: () => void = () => undefined;
 
   /** One timer, for the earliest look that anybody wants. */
@@ -75,8 +77,12 @@ export function createEmbeddedEngine(options: EmbeddedEngineOptions): Engine {
     isLooking = true;
     try {
       await admit();
+      if (isAway) logger.info('the log can be asked for work again');
+      isAway = false;
     } catch (error) {
-      logger.error('the log could not be asked for work', { error });
+      // Once for as long as it lasts, however often it is asked.
+      if (!isAway) logger.error('the log cannot be asked for work', { error });
+      isAway = true;
       lookAt(clock.now() + FIRST_RETRY_MS);
     } finally {
       isLooking = false;

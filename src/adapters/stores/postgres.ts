@@ -30,6 +30,7 @@ import { readDatabaseUrl } from './postgres/settings.ts';
 import { logStatements, type LogStatements } from './postgres/sql.ts';
 import { nameOf, storedName, storedNames } from './postgres/text.ts';
 import { idleTimer, type Schedule } from './schedule.ts';
+import { createOutage } from './outage.ts';
 import { corrupt } from './stored.ts';
 import { createWatchers } from './watchers.ts';
 
@@ -40,7 +41,8 @@ export interface PostgresLogOptions {
   readonly clock: Clock;
   /** Names this process in what it calls to the others. */
   readonly origin: string;
-  readonly onWarning?: ((message: string, problem: unknown) => void) | undefined;
+  /** Without a problem: one that was told of before is over. */
+  readonly onWarning?: ((message: string, problem?: unknown) => void) | undefined;
   /** Times are those of `clock`: for tests, in which time stands still. */
   readonly ownTime?: boolean | undefined;
   readonly schedule?: Schedule | undefined;
@@ -97,7 +99,10 @@ export function createPostgresLog(
   const line = createLine(database, sql.notify, {
     origin,
     schedule,
-    onError: (problem) => onWarning('The other processes of the log could not be heard.', problem),
+    outage: createOutage(onWarning, {
+      begun: 'The other processes of the log cannot be heard.',
+      over: 'The other processes of the log are heard again.',
+    }),
   });
   const watchers = createWatchers((problem) => onWarning('A watcher of the log threw.', problem));
   const news = createNews({
@@ -106,7 +111,10 @@ export function createPostgresLog(
       const rows = await run<{ id: string; head: number }>('heads', [conversations.map(storedName)], 'none');
       return new Map(rows.map(({ id, head }) => [nameOf(id), head]));
     },
-    onError: (problem) => onWarning('The log could not be watched.', problem),
+    outage: createOutage(onWarning, {
+      begun: 'The log cannot be watched.',
+      over: 'The log is watched again.',
+    }),
   });
   const time = (): Instant | null => (ownTime ? clock.now() : null);
 

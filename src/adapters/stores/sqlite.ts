@@ -20,6 +20,7 @@ import { standingRow, type StandingRow } from './sqlite/rows.ts';
 import { createStatements } from './sqlite/statements.ts';
 import { createTransactions } from './sqlite/transactions.ts';
 import { fairWork, freeWork, nextDue } from './sqlite/work.ts';
+import { createOutage } from './outage.ts';
 import { idleTimer, type Schedule } from './schedule.ts';
 import { holds, isLeased, leavesWork, mayTake, refusal } from './standing.ts';
 import { createWatchers } from './watchers.ts';
@@ -31,7 +32,8 @@ export interface SqliteLogOptions {
   readonly synchronous?: Synchronous | undefined;
   /** How long to wait for another process that writes. The event loop stands still meanwhile. */
   readonly busyTimeoutMs?: number | undefined;
-  readonly onWarning?: ((message: string, problem: unknown) => void) | undefined;
+  /** Without a problem: one that was told of before is over. */
+  readonly onWarning?: ((message: string, problem?: unknown) => void) | undefined;
   /** For the look at what other processes state. The default keeps no process alive. */
   readonly schedule?: Schedule | undefined;
 }
@@ -69,7 +71,10 @@ export function createSqliteLog(
     watchers,
     schedule,
     { version: () => Number(sql('dataVersion').get()?.['data_version']), head: headOf },
-    (problem) => onWarning('The log could not be watched.', explain(problem)),
+    createOutage((message, problem) => onWarning(message, problem === undefined ? undefined : explain(problem)), {
+      begun: 'The log cannot be watched.',
+      over: 'The log is watched again.',
+    }),
   );
 
   function reading<T>(work: () => T): T {

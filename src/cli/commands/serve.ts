@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { openPage } from '../open-page.ts';
-import { openServing, parseNumber, type ServingOptions } from '../serving.ts';
+import { agentNames, openServing, parseNumber, type ServingOptions } from '../serving.ts';
 import { counted } from '../text.ts';
 import { untilTold } from '../until-told.ts';
 import { parseScopes } from './keys.ts';
@@ -73,7 +73,7 @@ export async function serve(
     await measured.watch(host);
     if (options.drive !== false) await host.start();
     if (folder !== undefined) writeServerFile(folder, { url: server.url, pid: process.pid });
-    const told = { url: server.url, agents: host.agents().map(({ name }) => name), place: storage.place };
+    const told = { url: server.url, agents: agentNames(host.agents()), place: storage.place };
     const isOpen = settings.oidc === undefined && !(await control.any());
     terminal.out.write(greeting({ ...told, isOpen, hasPage: page !== undefined, drives: options.drive !== false }));
     if (options.open === true && page !== undefined) await openPage(server.url, environment, logger);

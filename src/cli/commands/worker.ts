@@ -2,7 +2,7 @@ import { startProbes, type Probes } from '../../http/probes.ts';
 import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
 import type { Outcome } from '../exit-codes.ts';
-import { openServing, parseNumber, type ServingOptions } from '../serving.ts';
+import { agentNames, openServing, parseNumber, type ServingOptions } from '../serving.ts';
 import { counted } from '../text.ts';
 import { untilTold } from '../until-told.ts';
 
@@ -35,7 +35,7 @@ export async function work(
       });
     await measured.watch(host);
     await host.start();
-    const agents = host.agents().map(({ name }) => name);
+    const agents = agentNames(host.agents());
     const rows = [
       ['agents', `${counted(agents.length, 'agent')}: ${agents.join(', ')}`],
       ['runs', storage.place ?? 'kept nowhere'],

@@ -1,5 +1,5 @@
 import type { DBOSClient } from '@dbos-inc/dbos-sdk';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../kernel/ports.ts';
 import type { Database } from '../../stores/postgres/database.ts';
@@ -46,7 +46,7 @@ export async function openDbosQueue(options: DbosQueueOptions): Promise<DbosQueu
   const { database, clock, logger, concurrency = CONCURRENCY, lookMs = LOOK_MS } = options;
   const sdk = options.sdk ?? (await loadSdk());
   await migrateDbos(sdk, database, logger);
-  const pool = database.ownPool('treadle-dbos');
+  const pool = database.ownPool('treadle-dbos') as Pool; // one of pg
   const config = dbosConfig(database, pool, logger);
   const client = await sdk.DBOSClient.create({ ...config, applicationName: config.name });
   const known = new Map<string, Promise<unknown>>();
@@ -77,7 +77,7 @@ export async function openDbosQueue(options: DbosQueueOptions): Promise<DbosQueu
       const partition = storedName(conversationId);
       const delayMs = at === undefined ? 0 : at - clock.now();
       await client.enqueueInTransaction(
-        transaction,
+        transaction as ClientBase, // one of pg
         {
           queueName,
           workflowName: SLICE,

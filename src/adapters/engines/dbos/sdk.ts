@@ -63,7 +63,7 @@ export interface DbosMigrated {
  * Throws `log_unavailable` where the role may not, and what else the database says.
  */
 export async function migrateDbos(sdk: Sdk, database: Database, logger: Logger): Promise<DbosMigrated> {
-  const pool = database.ownPool('treadle-dbos', { isPatient: true });
+  const pool = database.ownPool('treadle-dbos', { isPatient: true }) as Pool; // one of pg
   /** Starting it for a moment is the one way to have it look at its tables, or bring them up to date. */
   const launch = async (runMigrations: boolean): Promise<void> => {
     sdk.DBOS.setConfig({

@@ -1,4 +1,4 @@
-import type { Client, ClientBase, Pool, PoolClient, PoolConfig, QueryResultRow } from 'pg';
+import type { Pool, PoolClient, PoolConfig, QueryResultRow } from 'pg';
 import { TreadleError } from '../../../base/errors.ts';
 import { optionalPackage } from '../../modules/optional-package.ts';
 import { isLost, isPoolBusy, isRace, postgresError } from './errors.ts';
@@ -22,23 +22,36 @@ export type Patience =
   /** It is asked again for as long as a restart of the server takes: work that was done would be lost. */
   | 'long';
 
+/** A connection that hears: what we use of the driver's, in words of our own. */
+export interface Ear {
+  connect(): Promise<unknown>;
+  query(text: string): Promise<unknown>;
+  end(): Promise<void>;
+  on(event: 'error', listener: (problem: Error) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'notification', listener: (heard: { channel: string; payload?: string | undefined }) => void): unknown;
+}
+
+/** A thing of `pg`, whose types whoever compiles against us may not have: who uses it says which it is. */
+export type DriversOwn = object;
+
 /** One connection inside a transaction. */
 export interface Transaction {
-  run<R extends QueryResultRow>(text: string, values?: readonly Value[]): Promise<R[]>;
+  run<R extends object>(text: string, values?: readonly Value[]): Promise<R[]>;
   /** The driver's own, for a library that writes something of its own in this transaction. */
-  readonly client: ClientBase;
+  readonly client: DriversOwn;
 }
 
 /** The connections of one process to one database. */
 export interface Database {
   readonly settings: DatabaseSettings;
-  run<R extends QueryResultRow>(statement: Statement, values: readonly Value[], patience: Patience): Promise<R[]>;
+  run<R extends object>(statement: Statement, values: readonly Value[], patience: Patience): Promise<R[]>;
   /** Statements that are carried out together or not at all; all of them again where another process was in the way. */
   together<T>(work: (transaction: Transaction) => Promise<T>, patience?: Patience): Promise<T>;
   /** A connection of its own, for what is heard. Not connected yet. */
-  ownClient(): Client;
+  ownClient(): Ear;
   /** Connections for a library that speaks to this database by itself, under a name of its own. Whoever asks ends them. */
-  ownPool(name: string, options?: { readonly isPatient?: boolean }): Pool;
+  ownPool(name: string, options?: { readonly isPatient?: boolean }): DriversOwn;
   readonly isOpen: boolean;
   close(): Promise<void>;
 }
@@ -117,8 +130,9 @@ export async function openDatabase(settings: DatabaseSettings): Promise<Database
     get isOpen() {
       return isOpen;
     },
-    async run<R extends QueryResultRow>({ name, text }: Statement, values: readonly Value[], patience: Patience) {
-      const ask = async (): Promise<R[]> => (await pool.query<R>({ name, text, values: [...values] })).rows;
+    async run<R extends object>({ name, text }: Statement, values: readonly Value[], patience: Patience) {
+      const ask = async (): Promise<R[]> =>
+        (await pool.query<QueryResultRow>({ name, text, values: [...values] })).rows as R[]; // as the statement says
       return persistently(ask, patience);
     },
     together: (work, patience = 'none') => persistently(() => inTransaction(pool, work), patience),
@@ -143,8 +157,8 @@ async function inTransaction<T>(pool: Pool, work: (transaction: Transaction) => 
   try {
     await client.query('BEGIN');
     const result = await work({
-      run: async <R extends QueryResultRow>(text: string, values: readonly Value[] = []) =>
-        (await client.query<R>(text, [...values])).rows,
+      run: async <R extends object>(text: string, values: readonly Value[] = []) =>
+        (await client.query<QueryResultRow>(text, [...values])).rows as R[], // as the statement says
       client,
     });
     await client.query('COMMIT');

@@ -1,6 +1,6 @@
-import type { Client } from 'pg';
+import type { Outage } from '../outage.ts';
 import type { Schedule } from '../schedule.ts';
-import type { Database, Statement } from './database.ts';
+import type { Database, Ear, Statement } from './database.ts';
 
 /** What processes that share a database call to each other. Heard at most once: who needs it all looks in the tables. */
 export interface Line {
@@ -31,15 +31,11 @@ const HEARTBEAT_WITHIN_MS = 5_000;
 export function createLine(
   database: Database,
   notify: Statement,
-  {
-    origin,
-    schedule,
-    onError,
-  }: { readonly origin: string; readonly schedule: Schedule; readonly onError: (problem: unknown) => void },
+  { origin, schedule, outage }: { readonly origin: string; readonly schedule: Schedule; readonly outage: Outage },
 ): Line {
   const listeners = new Map<string, Set<(message: string) => void>>();
   const ups = new Set<() => void>();
-  let client: Client | undefined;
+  let client: Ear | undefined;
   let isUp = false;
   let isClosed = false;
   let cancel: () => void = () => undefined;
@@ -60,7 +56,7 @@ export function createLine(
       if (client !== mine) return;
       client = undefined;
       isUp = false;
-      if (problem !== undefined) onError(problem);
+      if (problem !== undefined) outage.failed(problem);
       void mine.end().catch(() => undefined);
       if (listeners.size > 0) later(CONNECT_AGAIN_MS, connect);
     };
@@ -76,6 +72,7 @@ export function createLine(
       for (const channel of listeners.keys()) await mine.query(`LISTEN "${channel}"`);
       if (client !== mine) return;
       isUp = true;
+      outage.passed();
       later(HEARTBEAT_MS, beat);
       for (const listener of [...ups]) listener();
     } catch (problem) {
@@ -115,7 +112,7 @@ export function createLine(
       sending = sending.then(async () => {
         if (database.isOpen) await database.run(notify, [channel, marked], 'none');
       });
-      sending = sending.catch(onError);
+      sending = sending.catch(outage.failed);
     },
     listen(channel, listener) {
       const known = listeners.get(channel);
@@ -124,7 +121,7 @@ export function createLine(
       else {
         listeners.set(channel, new Set([own]));
         if (client === undefined) later(0, connect);
-        else if (isUp) client.query(`LISTEN "${channel}"`).catch(onError);
+        else if (isUp) client.query(`LISTEN "${channel}"`).catch(outage.failed);
         else later(0, connect); // it may have passed the place where it would have been asked for
       }
       return () => {

@@ -1,3 +1,4 @@
+import type { Outage } from '../outage.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Watchers } from '../watchers.ts';
 import { MESSAGE_BYTES_MAX, type Line } from './line.ts';
@@ -26,14 +27,14 @@ export interface NewsOptions {
   readonly watchers: Watchers;
   readonly schedule: Schedule;
   readonly heads: (conversations: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  readonly onError: (problem: unknown) => void;
+  readonly outage: Outage;
 }
 
 /**
  * News goes by notification. What a notification missed is found by a look at the heads of what is watched, each second
  * and only while something is; work is looked for only while the line is down, since an engine sweeps by itself.
  */
-export function createNews({ line, channel, watchers, schedule, heads, onError }: NewsOptions): News {
+export function createNews({ line, channel, watchers, schedule, heads, outage }: NewsOptions): News {
   const known = new Map<string, number | undefined>();
   let changed = new Set<string>();
   let hasWork = false;
@@ -70,8 +71,9 @@ export function createNews({ line, channel, watchers, schedule, heads, onError }
         }
       }
       if (!line.isUp) watchers.notifyOfWork();
+      if (ids.length > 0) outage.passed();
     } catch (problem) {
-      onError(problem);
+      outage.failed(problem);
     } finally {
       if (cancelLook !== undefined) cancelLook = schedule(POLL_MS, () => void look());
     }
@@ -114,7 +116,7 @@ export function createNews({ line, channel, watchers, schedule, heads, onError }
       const head = (await heads([conversationId])).get(conversationId);
       if (!known.has(conversationId)) known.set(conversationId, head);
     } catch (problem) {
-      onError(problem);
+      outage.failed(problem);
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { Outage } from '../outage.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Watchers } from '../watchers.ts';
 
@@ -19,7 +20,7 @@ export function createPoll(
   watchers: Watchers,
   schedule: Schedule,
   look: { readonly version: () => number; readonly head: (conversationId: string) => number },
-  onError: (problem: unknown) => void,
+  outage: Outage,
 ): Poll {
   const heads = new Map<string, number>();
   let version: number | undefined;
@@ -29,6 +30,7 @@ export function createPoll(
     cancel = schedule(POLL_MS, poll);
     try {
       const now = look.version();
+      outage.passed();
       if (now === version) return;
       version = now;
       for (const id of heads.keys()) if (!watchers.watched.has(id)) heads.delete(id);
@@ -40,7 +42,7 @@ export function createPoll(
       }
       watchers.notifyOfWork();
     } catch (problem) {
-      onError(problem);
+      outage.failed(problem);
     }
   }
 
