@@ -18,7 +18,7 @@ import { endsOf } from './transcript.ts';
 /** What a provider still holds of a conversation's prompt, as far as the log can tell: of the model that answered last. */
 export function warmth({ cached }: Pick<Conversation, 'cached'>, now: Instant): CacheMark | undefined {
   const mark = cached.at(-1);
-  return mark !== undefined && isAlive(mark, now) ? mark : undefined;
+  return mark !== undefined && mark.tokens > 0 && isAlive(mark, now) ? mark : undefined;
 }
 
 /** True when nothing of a conversation's prompt would be read from a provider's cache now. */

@@ -55,8 +55,8 @@ const PROFILES: Readonly<Record<string, CacheProfile>> = {
   },
   openai: { ...AUTOMATIC, masks: true, searches: true },
   azure: { ...AUTOMATIC, masks: true },
-  google: { ...AUTOMATIC, block: 1_024 },
-  'google-vertex': { ...AUTOMATIC, block: 1_024 },
+  google: { ...AUTOMATIC, leastTokens: 4_096, block: 1_024 },
+  'google-vertex': { ...AUTOMATIC, leastTokens: 4_096, block: 1_024 },
   deepseek: { ...AUTOMATIC, leastTokens: 64, block: 64, shortMs: 60 * MINUTE_MS },
   xai: AUTOMATIC,
   moonshotai: AUTOMATIC,
@@ -64,12 +64,38 @@ const PROFILES: Readonly<Record<string, CacheProfile>> = {
 
 /** What is known of a model's provider. What is not known costs nothing that could be told. */
 export function cacheProfile(ref: Pick<ModelRef, 'provider' | 'options'> & { readonly model?: string }): CacheProfile {
-  const { provider, model = '', options } = ref;
+  const { provider, model = '' } = ref;
   const known = Object.hasOwn(PROFILES, provider) ? PROFILES[provider] : undefined;
   if (known === undefined) return UNKNOWN;
+  return withMeans({ ...known, leastTokens: leastTokensOf(provider, model) ?? known.leastTokens }, ref);
+}
+
+function withMeans(
+  known: CacheProfile,
+  { provider, model = '', options }: Parameters<typeof cacheProfile>[0],
+): CacheProfile {
   // Only the Responses API takes allowed names and searches.
   if (options?.['api'] === 'chat') return known.masks ? { ...known, masks: false, searches: false } : known;
   return known.searches && SEARCHES[provider]?.test(model) !== true ? { ...known, searches: false } : known;
+}
+
+/**
+ * The prompts that a model's cache begins at, where they are not its provider's usual ones
+ * (platform.claude.com/docs/en/build-with-claude/prompt-caching, ai.google.dev/gemini-api/docs/caching).
+ */
+const LEAST_TOKENS: Readonly<Record<string, readonly (readonly [models: RegExp, tokens: number])[]>> = {
+  anthropic: [
+    [/^claude-(opus-4-[56]|haiku-4-5)(?!\d)/, 4_096],
+    [/^claude-(opus-4-7(?!\d)|3-5-haiku|3-haiku|haiku-3)/, 2_048],
+    [/^claude-(opus|fable|mythos)-5(?!\d)/, 512],
+  ],
+  google: [[/^gemini-2\.5-/, 2_048]],
+  'google-vertex': [[/^gemini-2\.5-/, 2_048]],
+};
+
+function leastTokensOf(provider: string, model: string): number | undefined {
+  const rows = Object.hasOwn(LEAST_TOKENS, provider) ? LEAST_TOKENS[provider] : undefined;
+  return rows?.find(([models]) => models.test(model))?.[1];
 }
 
 /** The models of these providers that search: older ones refuse the request. */

@@ -19,13 +19,18 @@ export function cachedBy(
   if (failure !== undefined || attempt === undefined || conversation.turn === undefined) return cached;
   const { request, at } = attempt;
   const { provider, model } = request.model;
-  const profile = cacheProfile({ provider });
+  const profile = cacheProfile({ provider, model });
   if (profile.kind === 'unknown') return cached;
   const { cacheRead = 0, cacheWrite = 0, cacheWriteLong = 0 } = usage;
   const billed = cacheRead + cacheWrite + cacheWriteLong;
   const sent = inputTokens(usage) - roughTokens(request.announce?.length ?? 0);
   const tokens = profile.kind === 'explicit' ? billed : Math.floor(sent / profile.block) * profile.block;
-  if (tokens < Math.max(1, profile.leastTokens)) return cached;
+  // What is billed as read or written is there, whatever is said of short prompts.
+  const least = profile.kind === 'explicit' ? 1 : Math.max(1, profile.leastTokens);
+  const last = cached.at(-1);
+  const isAnother = last !== undefined && (last.provider !== provider || last.model !== model);
+  // Of another model it is known that it holds nothing: what the one before held is no measure for its next call.
+  if (tokens < least && !isAnother) return cached;
   const mark: CacheMark = {
     provider,
     model,
@@ -34,7 +39,7 @@ export function cachedBy(
       cacheWriteLong > 0
         ? (profile.longMs ?? profile.shortMs)
         : livesMs(conversation, provider, model, profile.shortMs),
-    tokens,
+    tokens: tokens < least ? 0 : tokens,
     sections: conversation.sections,
     turn: conversation.turn.number,
     revision: conversation.turn.agent.revision,

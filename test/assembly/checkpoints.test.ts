@@ -96,3 +96,19 @@ test('never more markers than the provider takes, in order, each at a place of i
     }),
   );
 });
+
+const least: readonly (readonly [provider: string, model: string, tokens: number])[] = [
+  ['anthropic', 'claude-sonnet-4-6', 1_024],
+  ['anthropic', 'claude-haiku-4-5-20251001', 4_096],
+  ['anthropic', 'claude-opus-4-6', 4_096],
+  ['anthropic', 'claude-opus-4-7', 2_048],
+  ['anthropic', 'claude-opus-5', 512],
+  ['google', 'gemini-2.5-pro', 2_048],
+  ['google', 'gemini-3.5-flash', 4_096],
+  ['openai', 'gpt-5.2', 1_024],
+];
+for (const [provider, model, tokens] of least) {
+  test(`the cache of ${provider}/${model} begins at ${tokens} tokens`, () => {
+    assert.equal(cacheProfile({ provider, model }).leastTokens, tokens);
+  });
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isCold } from '../../src/assembly/cache.ts';
 import type { EffectiveAgent } from '../../src/domain/agent.ts';
 import type { FactPayload } from '../../src/domain/event.ts';
 import type { Usage } from '../../src/domain/usage.ts';
@@ -100,6 +101,15 @@ for (const [section, change, agent] of changes) {
     assert.equal((await calls(house))[3]?.expected, 0);
   });
 }
+
+test('a model whose cache begins at longer prompts is cold once, and nothing of it is called warm', async () => {
+  const { house, become, clock } = talk();
+  await house.ask('one');
+  become({ models: [haiku] });
+  await house.ask('two');
+  assert.equal((await cold(house)).length, 1);
+  assert.equal(isCold(await house.fold(), clock.now()), true);
+});
 
 test('the ledger names the earlier turns when a summary has taken their place', async () => {
   const { house } = talk();

@@ -20,6 +20,7 @@ config:
       supported_models:
         - { provider: anthropic, model: claude-sonnet-4-6, label: Sonnet }
         - { provider: anthropic, model: claude-haiku-4-5, label: Haiku }
+        - { provider: anthropic, model: claude-sonnet-4-5, label: Sonnet 4.5 }
       ${cache}
 surfaces:
   as_consumer:
@@ -294,7 +295,11 @@ test('a second change that comes before the next turn costs nothing more, and ta
 test('the operator bounds how often a user makes prompts cold, and says when there is another', async () => {
   await setting({ cache: 'cache: { cold_turns_per_hour: 1 }' }, async ({ talk, update, pass }) => {
     const id = await talk('hi');
-    await update({ patch: haiku, conversation: id, decision: 'accept' });
+    await update({
+      patch: { model: { provider: 'anthropic', model: 'claude-sonnet-4-5' } },
+      conversation: id,
+      decision: 'accept',
+    });
     await talk('again', id);
     const refusal = await refused(update({ patch: lookOff, conversation: id, decision: 'accept' }));
     assert.equal(refusal.code, 'cold_turns_exhausted');
