@@ -185,7 +185,8 @@ marks steps as doing, done, failed or skipped, and puts others in the place of t
 page show each step as it stands. Where \`planning: { approval: always }\` had a person agree to the plan, a revision asks again.
 `;
 
-const SERVERS = `**Tools of MCP servers.** An entry of \`kind: mcp\` grants the tools of a server that \`surfaces.as_consumer.mcp.services\` says how to reach:
+const SERVERS = `**Tools of MCP servers.** An entry of \`kind: mcp\` grants the tools of a server that \`surfaces.as_consumer.mcp.services\` says how to reach;
+the protocol's client is a package of its own, \`npm install @modelcontextprotocol/client\`:
 
 \`\`\`yaml
 surfaces:

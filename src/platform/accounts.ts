@@ -13,6 +13,8 @@ import {
   type Tokens,
 } from '../adapters/accounts/oauth-flow.ts';
 import { createVault } from '../adapters/accounts/vault.ts';
+import { MCP_CLIENT } from '../adapters/mcp/client-package.ts';
+import { optionalPackage } from '../adapters/modules/optional-package.ts';
 import type { Provider, Providers } from './account-providers.ts';
 
 export interface Owner {
@@ -291,7 +293,7 @@ const MOST_TRIES = 5;
 /** What signing in at MCP servers takes is loaded where a bundle has one that wants it. */
 async function serverOf(provider: Provider, clock: Clock): Promise<OAuthServer> {
   if (provider.type === 'oauth2') return createOAuthServer(provider, clock);
-  const { createMcpSignIn } = await import('../adapters/accounts/mcp-sign-in.ts');
+  const { createMcpSignIn } = await optionalPackage(() => import('../adapters/accounts/mcp-sign-in.ts'), MCP_CLIENT);
   return createMcpSignIn({ ...provider, clock });
 }
 

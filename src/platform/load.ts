@@ -4,6 +4,8 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import { digest } from '../base/digest.ts';
 import { TreadleError } from '../base/errors.ts';
 import { isObject, toJson } from '../base/json.ts';
+import { MCP_CLIENT } from '../adapters/mcp/client-package.ts';
+import { optionalPackage } from '../adapters/modules/optional-package.ts';
 import { frameOf } from '../assembly/frame.ts';
 import { agentsOf, consumer, inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
 import type { Bundle } from '../domain/bundle.ts';
@@ -314,7 +316,7 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 
 async function openServers(options: McpServersOptions): Promise<McpServers> {
   if (Object.keys(options.services).length === 0) return NO_SERVERS;
-  const { createMcpServers } = await import('./mcp-servers.ts');
+  const { createMcpServers } = await optionalPackage(() => import('./mcp-servers.ts'), MCP_CLIENT);
   return createMcpServers(options);
 }
 

@@ -1,4 +1,4 @@
-import type { AGUIEvent, RunAgentInput } from '@ag-ui/core';
+import { omitOptionalNulls, type AGUIEvent, type RunAgentInput } from '@ag-ui/core';
 import { TreadleError } from '../../base/errors.ts';
 import { runIdOf } from '../../platform/runs/begin.ts';
 import type { Caller } from '../../platform/runs/caller.ts';
@@ -21,6 +21,11 @@ export interface ExchangeOptions {
 }
 
 const PAGE = 100;
+
+/** An event as a page is sent it. The protocol's own encoder brings its binary form, which is not spoken here. */
+export function written(event: AGUIEvent): string {
+  return `data: ${JSON.stringify(omitOptionalNulls(event, 'Event'))}\n\n`;
+}
 
 /** One exchange of a page with an agent: what the page brings is put on record, and what comes of it is told until it rests. */
 export async function* exchange(options: ExchangeOptions): AsyncGenerator<AGUIEvent, void> {

@@ -24,15 +24,13 @@ export function agUiHandlers({ runs }: Pick<Host, 'runs'>, streams: Streams): Ha
   return {
     async exchange({ params: { agent }, body }, { caller, context }) {
       // Loaded with the first page: a server that has none starts without the protocol's library.
-      const [{ EventEncoder }, { exchange }, { parseInput }] = await Promise.all([
-        import('@ag-ui/encoder'),
+      const [{ exchange, written }, { parseInput }] = await Promise.all([
         import('./exchange.ts'),
         import('./input.ts'),
       ]);
-      const encoder = new EventEncoder();
       const input = parseInput(body);
       const open = (signal: AbortSignal) => exchange({ runs, caller, agent, input, signal });
-      return streams.answer(context, callerName(caller), open, (event) => encoder.encodeSSE(event));
+      return streams.answer(context, callerName(caller), open, written);
     },
   };
 }

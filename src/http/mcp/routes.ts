@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { optionalPackage } from '../../adapters/modules/optional-package.ts';
 import type { Handlers } from '../endpoint.ts';
 import type { RouteTable } from '../wire.ts';
 import type { Logger } from '../../kernel/ports.ts';
@@ -19,17 +20,21 @@ export const mcpRoutes = {
   },
 } as const satisfies RouteTable;
 
+const MCP_SERVER = { purpose: 'POST /mcp', needs: ['@modelcontextprotocol/server'] };
+
 /** The library is loaded with the first call: a server that has none starts without it. */
 export function mcpHandlers(
   ports: McpPorts,
   logger: Logger,
 ): { readonly handlers: Handlers<typeof mcpRoutes>; readonly close: () => Promise<void> } {
   let mcp: Promise<Mcp> | undefined;
-  const load = async (): Promise<Mcp> => (await import('./handler.ts')).createMcp(ports, logger);
+  const load = async (): Promise<Mcp> =>
+    (await optionalPackage(() => import('./handler.ts'), MCP_SERVER)).createMcp(ports, logger);
   return {
     handlers: {
       call: async ({ body }, { caller, context }) => (await (mcp ??= load())).answer(context.req.raw, caller, body),
     },
-    close: async () => (await mcp)?.close(),
+    // Where it could not be loaded, there is nothing to close; whoever called has been told.
+    close: async () => (await mcp?.catch(() => undefined))?.close(),
   };
 }

@@ -77,6 +77,7 @@ export const WIRE_ERRORS = {
   identity_unavailable: { status: 503, about: 'The keys of the identity provider cannot be fetched.' },
   shutting_down: { status: 503, about: 'The server is about to end. Another one, or the next, goes on.' },
   too_many_streams: { status: 503, about: 'The server follows as many runs as it can.' },
+  package_missing: { status: 501, about: 'The server lacks a package that this takes. Its log says which.' },
   log_full: { status: 507, about: 'The log cannot grow: the disk is full or the file is read-only.' },
 } as const satisfies Record<string, { readonly status: number; readonly about: string }>;
 
