@@ -4,12 +4,15 @@ import { Menu as MenuIcon } from 'lucide-react';
 import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
 import { Link, Route, Switch } from 'wouter';
 import { keyRefusal, onKeyChanged } from './api/key.ts';
-import { ChatPage } from './chat/chat-page.tsx';
 import { NewChat } from './chat/new-chat.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
 import { SignIn } from './shell/sign-in.tsx';
 import { IconButton } from './ui/button.tsx';
 import { Notice } from './ui/notice.tsx';
+
+// A conversation needs more than the first page, Markdown above all: it comes beside it, and is there before the first answer.
+const ChatPage = lazy(async () => ({ default: (await import('./chat/chat-page.tsx')).ChatPage }));
+import('./chat/chat-page.tsx').catch(() => undefined); // whoever opens a conversation asks again
 
 // What is not the chat is loaded when somebody goes there.
 const Inspector = lazy(async () => ({ default: (await import('./inspect/inspector.tsx')).Inspector }));

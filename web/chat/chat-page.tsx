@@ -7,6 +7,7 @@ import { KeptOf } from '../state/kept.ts';
 import { runsChanged, useSnapshot } from '../state/queries.ts';
 import { useChoices } from '../state/use-choices.ts';
 import { useRun } from '../state/use-run.ts';
+import { useTitle } from '../state/use-title.ts';
 import { versionLabels } from '../state/version-labels.ts';
 import { useVersions } from '../state/versions.ts';
 import type { Link, RunView } from '../state/run-link.ts';
@@ -47,6 +48,7 @@ export function ChatPage({ id }: { readonly id: string }) {
 function Conversation({ id, view: { run, link } }: { readonly id: string; readonly view: RunView }) {
   const [, go] = useLocation();
   const snapshot = useSnapshot(id);
+  useTitle(snapshot.data?.title);
   const versions = useVersions(snapshot.data);
   const [problem, setProblem] = useState<unknown>();
   const [isMenuOpen, setMenuOpen] = useState(false);

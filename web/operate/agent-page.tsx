@@ -6,6 +6,7 @@ import { ApiError } from '../api/http.ts';
 import { operate } from '../api/operate.ts';
 import type { AgentDetails } from '../api/operate-types.ts';
 import { useAgents } from '../state/queries.ts';
+import { useTitle } from '../state/use-title.ts';
 import { Failure } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import '../styles/figures.css';
@@ -25,6 +26,7 @@ const REFRESH_MS = 10_000;
 
 /** One agent: what it is declared and granted, what judges it, how its servers stand, and what an edit would do. */
 export function AgentPage({ name }: { readonly name: string }) {
+  useTitle(name);
   const agents = useAgents();
   const about = agents.data?.find((one) => one.name === name)?.description;
   const details = useQuery({

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import '../styles/figures.css';
 import '../styles/inspect.css';
 import '../styles/operate.css';
+import { useTitle } from '../state/use-title.ts';
 import { SubNav } from './sub-nav.tsx';
 
 export function OperatePage({
@@ -16,6 +17,7 @@ export function OperatePage({
   readonly pages?: readonly { readonly href: string; readonly text: string }[];
   readonly children: ReactNode;
 }) {
+  useTitle(title);
   return (
     <section className="operate" aria-label={title}>
       <div className="operate-body">
