@@ -43,7 +43,7 @@ export type ModelsOf = (agent: string, role: string) => readonly ModelRef[] | un
 /** What a gate's configuration alone says of the runs of a tool: for people who read an agent. Nothing is decided by it. */
 export interface Stance {
   readonly then: 'allow' | 'ask' | 'deny';
-  /** Of which runs, in words such as `amount over 50`. Absent: of every run that no stance before it is about. */
+  /** Of which runs, in words such as `amount is over 50`. Absent: of every run that no stance before it is about. */
   readonly when?: string | undefined;
   /** For whoever is asked or refused. */
   readonly why?: string | undefined;

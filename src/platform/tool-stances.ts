@@ -44,7 +44,7 @@ export function alwaysAsks(stances: readonly ToolStance[]): boolean {
 
 const SAID = { allow: 'runs', ask: 'asks a person', deny: 'is refused' } as const;
 
-/** `asks a person when amount over 50`. */
+/** `asks a person when amount is over 50`. */
 export function stanceInWords({ by, then, when }: ToolStance): string {
   if (by === 'tool') return 'asks or refuses by its arguments';
   return when === undefined ? SAID[then] : `${SAID[then]} when ${when}`;

@@ -80,7 +80,7 @@ const edits: readonly (readonly [before: string, after: string, changes: readonl
     bundle('', '', policy('{ tool: calculate, when: { n: { over: 90 } }, then: ask }')),
     [
       'widens: the settings of gate.approval_policy are others: see whether it lets more through',
-      'widens: calculate asks a person when n over 90; it was: asks a person when n over 50',
+      'widens: calculate asks a person when n is over 90; it was: asks a person when n is over 50',
     ],
   ],
   [

@@ -40,7 +40,7 @@ const CASES: readonly (readonly [rules: string, more: string, told: string])[] =
   ['{ tool: calculate, then: ask }', '', 'ask'],
   ['{ tool: other_*, then: deny }', '', ''],
   ['{ effect: once, then: deny }, { then: allow }', '', ''],
-  ['{ tool: "calc*", when: { n: { over: 5 } }, then: deny }, { then: ask }', '', 'deny when n over 5, ask'],
+  ['{ tool: "calc*", when: { n: { over: 5 } }, then: deny }, { then: ask }', '', 'deny when n is over 5, ask'],
   ['{ tool: "calc*", then: ask }, { tool: calculate, then: deny }', '', 'ask'],
   [
     '{ when: { to: bo }, then: allow }, { cost_over: 2, then: ask }',
@@ -50,7 +50,7 @@ const CASES: readonly (readonly [rules: string, more: string, told: string])[] =
   [
     '{ when: { to: { glob: "*@x" }, n: { under: 2 } }, then: ask }',
     ', otherwise: deny',
-    'ask when to is like *@x and n under 2, deny',
+    'ask when to is like *@x and n is under 2, deny',
   ],
   ['{ when: { n: { one_of: [1, 2] } }, then: ask }, { then: allow }', '', 'ask when n is one of 1, 2'],
 ];

@@ -49,6 +49,7 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
     await chosen.focus();
     await page.keyboard.press('ArrowRight');
     await page.waitForURL(/call=1\.3/);
+    assert.equal(await page.title(), 'Prompts of survey the sky · Treadle');
     await page.goBack();
     await first
       .getByRole('button', { name: /^observe/ })

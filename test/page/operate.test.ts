@@ -136,7 +136,7 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
       /^runs when to is like \*@example\.org .*; asks otherwise .*guarded\.yaml:\d+$/,
     );
     const order = said('order').getByRole('list', { name: 'Before it runs' }).getByRole('listitem');
-    assert.match((await words(order)).join('; '), /^denied when boxes over 100 .*made by hand.*; runs otherwise$/);
+    assert.match((await words(order)).join('; '), /^denied when boxes is over 100 .*made by hand.*; runs otherwise$/);
     await said('purge').getByText('gate.tool_filter').waitFor();
   });
 

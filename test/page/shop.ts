@@ -13,7 +13,7 @@ import { cachedModels } from '../support/cached-model.ts';
 import type { Served, ServedOptions } from '../http/server.ts';
 import { aPageServer } from './browser.ts';
 
-const SHOP = path.join(import.meta.dirname, 'fixtures/shop.yaml');
+export const SHOP = path.join(import.meta.dirname, 'fixtures/shop.yaml');
 const DAY_MS = 86_400_000;
 
 const act = (name: string, given: Readonly<Record<string, string | number>>) => ({ name, arguments: given });

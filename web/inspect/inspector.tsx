@@ -6,6 +6,7 @@ import { Link, useSearchParams } from 'wouter';
 import { api } from '../api/calls.ts';
 import { ago, dateInWords } from '../clock.ts';
 import { useRun } from '../state/use-run.ts';
+import { useTitle } from '../state/use-title.ts';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { Failure } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
@@ -36,6 +37,8 @@ export function Inspector({ id }: { readonly id: string }) {
   });
   const [search, setSearch] = useSearchParams();
   const tab = TABS.find((one) => one.toLowerCase() === search.get('tab')) ?? 'Time';
+  const title = snapshot.data?.title;
+  useTitle(title === undefined ? undefined : `${tab} of ${title}`);
   if (link.state === 'refused') return <Failure error={link.error} />;
   const { data } = snapshot;
   return (

@@ -99,6 +99,7 @@ function Report({ report }: { readonly report: ReplayReport }) {
             title={`Call ${one.turn}.${one.iteration}: ${one.same ? 'the same' : 'another'}`}
           >
             {one.turn}.{one.iteration}
+            {one.attempt > 1 ? ` #${one.attempt}` : ''}
           </li>
         ))}
       </ol>

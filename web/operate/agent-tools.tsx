@@ -28,7 +28,7 @@ export function AgentTools({ details: { tools, unavailable, skills } }: { readon
     <div className="grants">
       <p className="table-about">{inShort(tools)}</p>
       {names.map((group) => {
-        const own = groups.get(group) ?? [];
+        const own = (groups.get(group) ?? []).toSorted(byRules);
         const kind = own[0] === undefined ? '' : KINDS[own[0].kind];
         return (
           <section key={group}>
@@ -93,6 +93,10 @@ export function AgentTools({ details: { tools, unavailable, skills } }: { readon
       )}
     </div>
   );
+}
+
+function byRules(left: AgentDetails['tools'][number], right: AgentDetails['tools'][number]): number {
+  return Number(right.stances.length > 0) - Number(left.stances.length > 0);
 }
 
 function inShort(tools: AgentDetails['tools']): string {

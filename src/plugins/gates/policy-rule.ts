@@ -63,7 +63,7 @@ export function isOf({ tool: name = '*', effect }: PolicyRule, tool: ToolDefinit
   return matchesGlob(name, tool.name) && (effect === undefined || effect === tool.effect);
 }
 
-/** Which runs of its tools a rule is about: `amount over 50 and to is "bo"`; undefined where it is every one. */
+/** Which runs of its tools a rule is about: `amount is over 50 and to is "bo"`; undefined where it is every one. */
 export function whenInWords({ when = {}, cost_over }: PolicyRule): string | undefined {
   const parts = [
     ...Object.entries(when).map(([path, wanted]) => `${path} ${matcherInWords(wanted)}`),
@@ -79,8 +79,8 @@ function matcherInWords(wanted: Matcher): string {
     ...(present === undefined ? [] : [present ? 'is there' : 'is not there']),
     ...(glob === undefined ? [] : [`is like ${glob}`]),
     ...(one_of === undefined ? [] : [`is one of ${one_of.map((one) => JSON.stringify(one)).join(', ')}`]),
-    ...(over === undefined ? [] : [`over ${over}`]),
-    ...(under === undefined ? [] : [`under ${under}`]),
+    ...(over === undefined ? [] : [`is over ${over}`]),
+    ...(under === undefined ? [] : [`is under ${under}`]),
   ].join(', ');
 }
 
