@@ -217,6 +217,8 @@ describe('the page under way', { skip: noBrowser, concurrency: 2 }, () => {
       leaks: [...document.links].filter((one) => one.origin !== location.origin && !one.relList.contains('noreferrer')).length,
     })`);
     assert.deepEqual(found, { scripts: 0, frames: 0, images: 0, handlers: 0, links: 0, leaks: 0 });
-    assert.deepEqual([await page.title(), strays], ['Treadle', []]);
+    // The tab is called by the title of the conversation, letter by letter: what stands in it does not run there either.
+    assert.match(await page.title(), /^<script>.* · Treadle$/);
+    assert.deepEqual(strays, []);
   });
 });
