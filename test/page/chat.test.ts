@@ -135,6 +135,28 @@ describe('the chat page', { skip: noBrowser, concurrency: 2 }, () => {
     assert.deepEqual([await page.title(), strays], ['Treadle', []]);
   });
 
+  it('writes each text from its own side, formulas as such, and every line of code within reach of its button', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'letters');
+    await lastAnswer(page);
+    const answer = page.locator('.answer');
+    await answer.locator('.katex-display').waitFor();
+    const sides = '[...document.querySelectorAll(".answer [dir]")].map((one) => getComputedStyle(one).direction)';
+    assert.deepEqual(await page.evaluate(sides), ['rtl', 'rtl', 'ltr']);
+    const sizes =
+      '[...document.querySelectorAll(".katex .vlist .mtight")].map((one) => parseFloat(getComputedStyle(one).fontSize))';
+    const whole = 'parseFloat(getComputedStyle(document.querySelector(".katex")).fontSize)';
+    assert.ok(
+      (await page.evaluate<number[]>(sizes)).every(Number) &&
+        (await page.evaluate(`${sizes}.every((one) => one < ${whole})`)),
+    );
+    await page.evaluate('{ const it = document.querySelector(".thread"); it.scrollTop = it.scrollHeight / 2; }');
+    await page.getByRole('button', { name: 'Copy code' }).waitFor();
+    const box = await page.getByRole('button', { name: 'Copy code' }).boundingBox();
+    assert.ok(box !== null && box.y > 0 && box.y < 200);
+  });
+
   it('goes on from any exchange in a new conversation, and leaves the old one as it was', async (t) => {
     const served = await aPageServer(t);
     const { page } = await visit(t, served);

@@ -3,11 +3,44 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WireEntry } from '../../web/api/types.ts';
 import { changesIn } from '../../web/state/changes.ts';
+import { endingInWords } from '../../web/state/ending.ts';
 import { turnsOf } from '../../web/state/entries.ts';
+import { withFormulas } from '../../web/state/formulas.ts';
 import { problemsOf, shapeOf } from '../../web/state/schema.ts';
 import { numbersOf, sourcesOf } from '../../web/state/sources.ts';
 import { fileName } from '../../web/state/file-name.ts';
 import { versionLabels } from '../../web/state/version-labels.ts';
+
+describe('formulas', () => {
+  it('are known by what models put around them, and prices and code are none', () => {
+    const told = {
+      'so \\(a+b\\) and $x^2$ and $n$': 'so $$a+b$$ and $$x^2$$ and $$n$$',
+      'see\n\\[\nx_1\n\\]': 'see\n$$\nx_1\n$$',
+      '- one\n  $$y$$': '- one\n  $$\n  y\n  $$',
+      'from $5 to $7, US$5 and $10-$20': 'from $5 to $7, US$5 and $10-$20',
+      '`$x^2$` and `\\(a\\)`, $x^2$': '`$x^2$` and `\\(a\\)`, $$x^2$$',
+      '```sh\necho $a_1 $b_1$\n```': '```sh\necho $a_1 $b_1$\n```',
+    };
+    assert.deepEqual(Object.keys(told).map(withFormulas), Object.values(told));
+  });
+});
+
+describe('the end of a turn', () => {
+  const words = (stop: string, code: string, told?: string) =>
+    endingInWords({ status: 'error', stop, error: { code, message: 'Do something else.' } }, told);
+
+  it('is told to the person, and what was meant for the agent only as that', () => {
+    assert.equal(words('error', 'auth').words, 'This went wrong.');
+    assert.match(words('error', 'repeated', 'Do something else.').words, /^The agent got no further/);
+    assert.deepEqual(
+      [words('limit', 'max_money'), words('gate', 'pii')].map(({ goesOn, repeats }) => [goesOn, repeats]),
+      [
+        [true, false],
+        [false, true],
+      ],
+    );
+  });
+});
 
 describe('changes in arguments', () => {
   const found = (given: object) => changesIn(given);

@@ -109,7 +109,9 @@ function Conversation({ id, view: { run, link } }: { readonly id: string; readon
   return (
     <section className="chat" aria-label="Conversation">
       <header className="chat-head">
-        <h1 title={snapshot.data?.prompt}>{snapshot.data?.title ?? ' '}</h1>
+        <h1 dir="auto" title={snapshot.data?.prompt}>
+          {snapshot.data?.title ?? ' '}
+        </h1>
         {snapshot.data === undefined ? null : <span className="chat-agent">{snapshot.data.agent}</span>}
         {status === undefined ? null : (
           <span className="chat-status">

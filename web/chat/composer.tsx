@@ -108,6 +108,7 @@ export function Composer({ id, isWorking, placeholder, onSend, onStop, menu, dis
         ref={field}
         className="composer-text"
         rows={1}
+        dir="auto"
         aria-label="Message"
         placeholder={placeholder}
         value={text}

@@ -3,6 +3,7 @@ import { memo, useMemo } from 'react';
 import type { WireEntry } from '../api/types.ts';
 import { duration } from '../clock.ts';
 import { dataOf, type Turn } from '../state/entries.ts';
+import { endingInWords, type Ended } from '../state/ending.ts';
 import { numbersOf, sourcesOf } from '../state/sources.ts';
 import type { Versions } from '../state/versions.ts';
 import type { Draft } from '../state/live-run.ts';
@@ -82,6 +83,7 @@ export const TurnView = memo(function TurnView({
           {ended.status === 'completed' ? null : (
             <TurnTrouble
               end={ended}
+              told={lastTold(work)}
               isLast={isLast}
               onResume={actions.onResume}
               onRetry={
@@ -145,45 +147,32 @@ function Stretch({
   if (entries[0]?.role !== 'user') return <FoldedWork entries={entries} drafts={NOTHING} progress={progress} ms={ms} />;
   return entries.map((entry) => (
     <div key={entry.id} className="said">
-      <p>{entry.text}</p>
+      <p dir="auto">{entry.text}</p>
     </div>
   ));
 }
 
-interface Ended {
-  readonly status: string;
-  readonly stop: string;
-  readonly error?: { readonly code: string; readonly message: string };
-}
-
 /** Why there is no answer, and what to do now. */
 function TurnTrouble({
-  end: { status, stop, error },
+  end,
+  told,
   isLast,
   onResume,
   onRetry,
 }: {
   readonly end: Ended;
+  readonly told: string | undefined;
   readonly isLast: boolean;
   readonly onResume: () => void;
   readonly onRetry: (() => void) | undefined;
 }) {
-  const words =
-    status === 'stopped'
-      ? 'Stopped.'
-      : status === 'plan_rejected'
-        ? 'The plan was rejected, so nothing was done.'
-        : status === 'max_iterations_reached'
-          ? 'The limit of model calls was reached before there was an answer. Say “go on” for another turn.'
-          : stop === 'gate'
-            ? 'A gate refused.'
-            : 'This went wrong.';
+  const { words, detail, goesOn, repeats } = endingInWords(end, told);
   return (
-    <div className="turn-trouble" data-tone={status === 'stopped' ? 'calm' : 'bad'}>
+    <div className="turn-trouble" data-tone={end.status === 'stopped' ? 'calm' : 'bad'}>
       <p>
-        {words} {status === 'stopped' ? null : error?.message}
+        {words} {detail}
       </p>
-      {status === 'stopped' && isLast ? (
+      {goesOn && isLast ? (
         <Button
           onClick={() => {
             onResume();
@@ -192,7 +181,7 @@ function TurnTrouble({
           Go on
         </Button>
       ) : null}
-      {status === 'error' && isLast && onRetry !== undefined ? (
+      {repeats && isLast && onRetry !== undefined ? (
         <Button
           onClick={() => {
             onRetry();
@@ -203,4 +192,9 @@ function TurnTrouble({
       ) : null}
     </div>
   );
+}
+
+/** What the agent was told of the last action that did not come about. */
+function lastTold(work: readonly WireEntry[]): string | undefined {
+  return work.flatMap((one) => dataOf(one, 'action')?.observation?.error?.message ?? []).at(-1);
 }

@@ -44,7 +44,7 @@ export function RunRow({ run, isOpen }: { readonly run: RunSummary; readonly isO
       ) : (
         <Link href={`/r/${run.id}`} className="run-link" aria-current={isOpen ? 'page' : undefined}>
           <StatusDot status={run.status} kind={run.statusKind} />
-          <span>{title}</span>
+          <span dir="auto">{title}</span>
         </Link>
       )}
       <Menu.Root>

@@ -4,8 +4,10 @@ import ReactMarkdown, { type Options } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import remend from 'remend';
 import { ImagesMayCome } from '../state/images.ts';
+import { withFormulas } from '../state/formulas.ts';
 import { keyOf } from '../state/sources.ts';
 import { CopyButton } from './copy-button.tsx';
+import { directions } from './directions.ts';
 import { useMath } from './math.ts';
 import { RemoteImage } from './remote-image.tsx';
 
@@ -15,6 +17,7 @@ export const SourceNumbers = createContext<ReadonlyMap<string, number>>(new Map(
 /** Addresses and notes that are named in one block and told in another: such a text is drawn as a whole once it is there. */
 const NAMED = /^ {0,3}\[[^\]\n]+\]:/m;
 
+const DIRECTED: NonNullable<Options['rehypePlugins']> = [directions];
 const GFM: NonNullable<Options['remarkPlugins']> = [remarkGfm];
 
 /**
@@ -30,14 +33,15 @@ export const Markdown = memo(function Markdown({
   readonly text: string;
   readonly isStreaming?: boolean;
 }) {
+  const told = useMemo(() => withFormulas(text), [text]);
   const blocks = useMemo(
-    () => (isStreaming || !NAMED.test(text) ? marked.lexer(isStreaming ? remend(text) : text) : undefined),
-    [text, isStreaming],
+    () => (isStreaming || !NAMED.test(told) ? marked.lexer(isStreaming ? remend(told) : told) : undefined),
+    [told, isStreaming],
   );
   return (
     <div className="markdown">
       <ImagesMayCome value={!isStreaming}>
-        {blocks?.map((block, index) => <Block key={index} text={block.raw} />) ?? <Block text={text} />}
+        {blocks?.map((block, index) => <Block key={index} text={block.raw} />) ?? <Block text={told} />}
       </ImagesMayCome>
     </div>
   );
@@ -48,7 +52,7 @@ const Block = memo(function Block({ text }: { readonly text: string }) {
   return (
     <ReactMarkdown
       remarkPlugins={math === undefined ? GFM : [...GFM, math.remark]}
-      rehypePlugins={math === undefined ? [] : [math.rehype]}
+      rehypePlugins={math === undefined ? DIRECTED : [...DIRECTED, math.rehype]}
       components={components}
     >
       {text}
@@ -79,7 +83,8 @@ const components = {
     const text = textOf(children);
     return (
       <div className="code-frame">
-        <div className="code-copy">
+        <div className="code-head">
+          <span>{languageOf(children)}</span>
           <CopyButton text={text} label="Copy code" />
         </div>
         <pre tabIndex={0}>{children}</pre>
@@ -96,6 +101,13 @@ function NumberedLink({ href, children }: { readonly href: string | undefined; r
       {number === undefined ? null : <sup className="source-mark">{number}</sup>}
     </a>
   );
+}
+
+/** What the answer calls the language of a piece of code. */
+function languageOf(children: unknown): string | undefined {
+  if (typeof children !== 'object' || children === null || !('props' in children)) return undefined;
+  const { props } = children as { props: { className?: unknown } }; // a React element
+  return /language-(\S+)/.exec(String(props.className))?.[1];
 }
 
 function textOf(children: unknown): string {

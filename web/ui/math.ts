@@ -14,7 +14,7 @@ const listeners = new Set<() => void>();
 
 /** What renders formulas, once it has come. It is fetched with the first text that has one. */
 export function useMath(text: string): MathPlugins | undefined {
-  const hasMath = /\$\$|\\\(|\\\[/.test(text);
+  const hasMath = text.includes('$$');
   const plugins = useSyncExternalStore(subscribe, () => loaded);
   if (!hasMath) return undefined;
   if (!isLoading) void load();
@@ -34,6 +34,10 @@ async function load(): Promise<void> {
     import('katex/dist/katex.min.css'),
   ]);
   // A formula may not fetch or link to anything.
-  loaded = { remark, rehype: [katex, { trust: false, strict: 'ignore', maxExpand: 200 }] };
+  loaded = {
+    // One dollar is money; what is a formula between such was given two.
+    remark: [remark, { singleDollarTextMath: false }],
+    rehype: [katex, { trust: false, strict: 'ignore', maxExpand: 200 }],
+  };
   for (const listener of listeners) listener();
 }
