@@ -147,4 +147,8 @@ back. In \`setup(host, config)\`:
 - \`host.emit(conversation, draft)\` states a fact.
 
 Priorities (lower first, 50 when absent) order revisions and listeners. They never turn a no into a yes.
+
+Where a bundle is edited while it is served, \`setup\` is called again for a plugin whose configuration is another one. Both
+run then: each hears and judges the turns of its own edition. What \`setup\` has returned is called when the last turn has
+left the older one.
 `;

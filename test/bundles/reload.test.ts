@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { z } from 'zod';
+import { definePlugin } from '../../src/kernel/plugin.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import type { ModelRequest } from '../../src/domain/model.ts';
 import { ana } from '../runs/a-host.ts';
@@ -136,6 +138,35 @@ test('a turn at work is judged to its end by the gates that it began with', asyn
     const { id } = await turn('go');
     assert.deepEqual(await outcomes(facts(id, 'tool.result')), ['ok', 'ok']);
   });
+});
+
+test('what an edit takes away is taken down when the last turn has left it, and what it keeps is not begun anew', async () => {
+  const told: string[] = [];
+  const counting = definePlugin({
+    id: 'observer.counting',
+    about: 'Says when it comes and goes.',
+    config: z.strictObject({ name: z.string() }),
+    setup(_, { name }) {
+      told.push(`${name} comes`);
+      return () => void told.push(`${name} goes`);
+    },
+  });
+  const named = (name: string) => `plugins: { active: [observer.counting], observer.counting: { name: ${name} } }`;
+  await setting(
+    script,
+    async ({ edit, bundle, turn, meanwhile }) => {
+      edit(yaml('Two.', named('a')));
+      await bundle.reload();
+      meanwhile(async () => {
+        edit(yaml('Three.', named('b')));
+        await bundle.reload();
+        told.push('the turn works');
+      });
+      await turn('go');
+    },
+    { text: yaml('One.', named('a')), plugins: [counting] },
+  );
+  assert.deepEqual(told, ['a comes', 'b comes', 'the turn works', 'a goes', 'b goes']);
 });
 
 test('a turn that begins where another one ends begins under the edited bundle', async () => {

@@ -1,6 +1,7 @@
 // The pages of operators: usage and budgets, agents, keys, accounts, allowances, approvals.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -161,6 +162,25 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
     await field.fill(text.replace('max_iterations', 'max_iteratoins'));
     await page.getByRole('button', { name: 'What would it do?' }).click();
     await page.getByText(/line \d+:\d+.*max_iteratoins/).waitFor();
+  });
+
+  it('say of an edit that does not count why, and how to mend it', async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'treadle-edit-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, 'app.yaml');
+    const bundle = 'id: app@1\nmodels: { balanced: { provider: scripted, script: ./says.json } }\n';
+    writeFileSync(path.join(folder, 'says.json'), '[{ "text": "Hi." }]');
+    writeFileSync(file, bundle);
+    const served = await aPageServer(t, { bundles: [file] });
+    const [opened] = served.host.bundles;
+    writeFileSync(file, bundle.replace('app@1', 'app@2'));
+    assert.equal(await opened?.reload(), 'kept');
+    const { page } = await visit(t, served, '/agents');
+    await page.getByText('the last edit needs a restart').waitFor();
+    await page.getByRole('link', { name: 'Look closer' }).first().click();
+    const told = page.getByRole('status').filter({ hasText: 'The last edit needs a restart.' });
+    assert.match((await told.textContent()) ?? '', /its id is app@2 and was app@1.*write id: app@1 again/);
+    assert.deepEqual(await seriousFindings(page), []);
   });
 
   it('make the first key, go on with it, and revoke another one', async (t) => {
