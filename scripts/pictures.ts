@@ -37,7 +37,6 @@ async function replay(page: Page): Promise<void> {
   await page.getByRole('textbox', { name: /^A bundle to replay/ }).fill(stricter);
   await page.getByRole('button', { name: 'Replay under this bundle' }).click();
   await page.getByText('It would go otherwise.').waitFor();
-  await page.locator('.replay-report').evaluate('(found) => found.scrollIntoView()');
 }
 
 const inspect = (tab: string): string => `/r/${runs.refund}/inspect?tab=${tab}`;
