@@ -2,10 +2,15 @@ import type { Clock } from '../base/clock.ts';
 
 /** `gone`: nobody there will ever take anything again. */
 export type Sent =
-  | { readonly state: 'taken' }
-  | { readonly state: 'gone' }
+  | { readonly state: 'taken'; readonly status?: number | undefined }
+  | { readonly state: 'gone'; readonly status?: number | undefined }
   /** `retryAfterMs`: what the endpoint asks to be left alone for. */
-  | { readonly state: 'failed'; readonly why: string; readonly retryAfterMs?: number | undefined };
+  | {
+      readonly state: 'failed';
+      readonly why: string;
+      readonly status?: number | undefined;
+      readonly retryAfterMs?: number | undefined;
+    };
 
 export interface WebhookOptions {
   readonly url: string;

@@ -19,9 +19,12 @@ import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import type { Reply } from '../../src/adapters/models/script.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openRequests } from '../../src/domain/conversation.ts';
+import type { Bus } from '../../src/kernel/bus.ts';
 import { install } from '../../src/kernel/plugin.ts';
 import { toolApproval } from '../../src/plugins/gates/tool-approval.ts';
-import { otelObserver, turnRef } from '../../src/plugins/observers/otel.ts';
+import { otelObserver } from '../../src/plugins/observers/otel.ts';
+import { webhookObserver } from '../../src/plugins/observers/webhook.ts';
+import { turnRef } from '../../src/plugins/observers/turn-ref.ts';
 import { aHouse, aTool, type House, type HouseOptions } from '../support/house.ts';
 
 const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -34,7 +37,10 @@ interface Watched {
   >;
 }
 
-function watched(options: HouseOptions = {}, config: object = {}): Watched {
+function watched(
+  { more, ...options }: HouseOptions & { readonly more?: (bus: Bus) => void } = {},
+  config: object = {},
+): Watched {
   const exporter = new InMemorySpanExporter();
   const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const figures = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
@@ -46,6 +52,7 @@ function watched(options: HouseOptions = {}, config: object = {}): Watched {
     plugins(bus) {
       install(toolApproval, {}, { bus, clock: systemClock, logger });
       install(otelObserver, config, { bus, clock: systemClock, logger, telemetry });
+      more?.(bus);
     },
   });
   return {
@@ -259,4 +266,84 @@ test('without telemetry the plugin says so and hears nothing', () => {
     { bus, clock: systemClock, logger: { ...logger, warn: (line) => void lines.push(line) } },
   );
   assert.deepEqual([manifest.listens, lines], [[], ['observer.otel is active and nothing here takes its spans']]);
+});
+
+/** The name of the span that each span lies in, by names; of the trace itself where it lies in none. */
+function places(spans: readonly ReadableSpan[]): readonly string[] {
+  const names = new Map(spans.map((one) => [one.spanContext().spanId, one.name]));
+  return spans.map((one) => `${one.name} in ${names.get(one.parentSpanContext?.spanId ?? '') ?? 'the trace'}`);
+}
+
+test('what planning and compaction ask a model lies within them', async () => {
+  const { house, spans } = watched({
+    script: { replies: [{ ...done, usage: { input: 5_000, output: 5 } }], repeat: true },
+    agent: { planning: { approval: 'never', placement: 'announce' } },
+    limits: { contextMaxTokens: 1_000 },
+    more(bus) {
+      bus.answer('plan.request', async (_, { askModel }) => {
+        const asked = await askModel({ instructions: 'Plan.', text: 'go' });
+        return { steps: [{ title: asked.ok ? asked.text : '' }], source: 'test' };
+      });
+      bus.answer('memory.compact.request', async (_, { askModel }) => {
+        const asked = await askModel({ instructions: 'Sum up.', text: 'go' });
+        return { through: 1, summary: asked.ok ? asked.text : '' };
+      });
+    },
+  });
+  await house.ask('go');
+  await house.ask('and again');
+  const found = places(spans());
+  const plan = spans().find(({ name }) => name.startsWith('plan '));
+  const compact = spans().find(({ name }) => name.startsWith('compact '));
+  assert.ok(found.includes(`chat scripted in ${plan?.name ?? 'no plan'}`), found.join('\n'));
+  assert.ok(found.includes(`chat scripted in ${compact?.name ?? 'no compaction'}`), found.join('\n'));
+  assert.equal(compact?.attributes['treadle.memory.turns'], 1);
+});
+
+test('what a tool calls lies within it', async () => {
+  const outer = aTool('outer', async (_, { call }) => (await call('look', {})).outcome);
+  const script = [{ actions: [{ name: 'outer', arguments: {} }] }, done];
+  const { house, spans } = watched({ script, tools: [...tools, outer] });
+  await house.ask('go');
+  assert.ok(places(spans()).includes('execute_tool look in execute_tool outer'), places(spans()).join('\n'));
+});
+
+test('a webhook that is told a fact is a span in the trace of its turn', async () => {
+  const exporter = new InMemorySpanExporter();
+  const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const telemetry = createOtelTelemetry({ tracers, meters: new MeterProvider({}) });
+  const log = createMemoryLog({ clock: systemClock });
+  const refused = { state: 'failed', why: 'it answered 500', status: 500 } as const;
+  const observer = webhookObserver({
+    open: () => ({
+      post: (_, body) =>
+        Promise.resolve(body.includes('"type":"agent.turn.start"') ? refused : { state: 'taken', status: 204 }),
+      close: () => Promise.resolve(),
+    }),
+    cursors: () => {
+      throw new Error('no folder was named');
+    },
+  });
+  const config = { url: 'https://hooks.test/x', secret: `whsec_${Buffer.alloc(32).toString('base64')}` };
+  let end: () => Promise<void> = () => Promise.resolve();
+  const house = aHouse({
+    log,
+    script: [done],
+    plugins(bus) {
+      const installed = install(observer, config, { bus, clock: systemClock, logger, telemetry, log });
+      end = async () => {
+        await installed.settle();
+        installed.uninstall();
+      };
+    },
+  });
+  await house.ask('go');
+  await end();
+  const [first] = exporter.getFinishedSpans();
+  const labels = first?.attributes ?? {};
+  assert.deepEqual(
+    [first?.name, labels['server.address'], labels['http.response.status_code'], first?.status.code],
+    ['POST', 'hooks.test', 500, SpanStatusCode.ERROR],
+  );
+  assert.equal(first?.spanContext().traceId, turnRef('c1', 't1').traceId);
 });

@@ -32,10 +32,15 @@ export function createWebhook({ url, secret, allowHosts, timeoutMs, clock }: Web
           signal: AbortSignal.any([over.signal, AbortSignal.timeout(timeoutMs)]),
           mostBytes: MOST_REPLY_BYTES,
         });
-        if (status >= 200 && status < 300) return { state: 'taken' };
-        if (status === 410) return { state: 'gone' };
+        if (status >= 200 && status < 300) return { state: 'taken', status };
+        if (status === 410) return { state: 'gone', status };
         const waitMs = retryAfterMs(headers.get('retry-after'), clock.now());
-        return { state: 'failed', why: `it answered ${status}`, ...(waitMs !== undefined && { retryAfterMs: waitMs }) };
+        return {
+          state: 'failed',
+          why: `it answered ${status}`,
+          status,
+          ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+        };
       } catch (error) {
         return { state: 'failed', why: reason(error) };
       }

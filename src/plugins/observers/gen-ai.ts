@@ -62,6 +62,7 @@ export function usageLabels(usage: Usage): Labels {
       ? undefined
       : (usage.cacheWrite ?? 0) + (usage.cacheWriteLong ?? 0),
     'gen_ai.usage.reasoning.output_tokens': usage.reasoning,
+    'treadle.usage.searches': usage.searches,
   };
 }
 

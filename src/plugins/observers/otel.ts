@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Instant } from '../../base/clock.ts';
-import { digest } from '../../base/digest.ts';
 import { key } from '../../domain/bundle-key.ts';
-import type { EventOf } from '../../domain/event.ts';
 import { definePlugin } from '../../kernel/plugin.ts';
 import type { Histogram, Labels, OpenSpan, SpanRef, Telemetry } from '../../kernel/telemetry.ts';
 import { inputTokens, outputTokens } from '../../domain/usage-sum.ts';
+import { tellWaits } from './otel-waits.ts';
+import { turnRef } from './turn-ref.ts';
 import { answerContent, observationContent, requestContent, written } from './gen-ai-content.ts';
 import {
   AGENT_DURATION,
@@ -25,8 +25,8 @@ const config = z.strictObject({
   ),
 });
 
-/** Requests to people that are remembered until they are answered. */
-const WAITS_MAX = 1_000;
+/** Runs that others have begun, remembered until they end. */
+const CHILDREN_MAX = 1_000;
 
 interface Running {
   readonly span: OpenSpan;
@@ -39,12 +39,14 @@ interface Slice extends Running {
   readonly agent: string;
   call: (Running & { endedAt?: Instant }) | undefined;
   plan: Running | undefined;
+  memory: Running | undefined;
   readonly tools: Map<string, Running>;
 }
 
 /**
  * Tells OpenTelemetry what an agent does: a span for each slice of a turn, each attempt at a model call, each tool that ran and
- * each wait for a person, by the semantic conventions for generative AI.
+ * each wait for a person, and for planning and compaction with the calls that they make, by the semantic conventions for
+ * generative AI. Verdicts of gates are events.
  *
  * All spans of a turn are in one trace, whose id is made of the run and the turn: slices in several processes join without
  * having met, and a restart does not break a trace in two.
@@ -61,7 +63,6 @@ export const otelObserver = definePlugin({
     }
     const slices = new Map<string, Slice>();
     const asked = new Map<string, Labels>();
-    const waits = new Map<string, { readonly at: Instant; readonly kind: string }>();
     const parents = new Map<string, SpanRef>();
     const patient = { patient: true };
 
@@ -82,7 +83,8 @@ export const otelObserver = definePlugin({
       if (open === undefined) return;
       slices.delete(id);
       asked.delete(id);
-      for (const one of [open.call, open.plan, ...open.tools.values()]) one?.span.end(at, { type: 'interrupted' });
+      for (const one of [open.call, open.plan, open.memory, ...open.tools.values()])
+        one?.span.end(at, { type: 'interrupted' });
       open.span.set(labels);
       open.span.end(at, error);
       record(AGENT_DURATION, open.at, at, { ...open.labels, 'error.type': error?.type });
@@ -112,7 +114,16 @@ export const otelObserver = definePlugin({
           parent: turnRef(id, turnId),
           links: [...(resumed ? [turnRef(id, turnId)] : []), ...(above === undefined ? [] : [above])],
         });
-        slices.set(id, { span, at, labels, agent, call: undefined, plan: undefined, tools: new Map() });
+        slices.set(id, {
+          span,
+          at,
+          labels,
+          agent,
+          call: undefined,
+          plan: undefined,
+          memory: undefined,
+          tools: new Map(),
+        });
       },
       patient,
     );
@@ -176,7 +187,7 @@ export const otelObserver = definePlugin({
             'treadle.iteration': fact.iteration,
             ...asked.get(fact.conversationId),
           },
-          parent: open.span,
+          parent: aboveCall(open, purpose),
         });
         open.call?.span.end(fact.at, { type: 'interrupted' });
         open.call = { span, at: fact.at, labels };
@@ -222,7 +233,9 @@ export const otelObserver = definePlugin({
       (fact) => {
         const open = slice(fact);
         if (open === undefined) return;
-        const { action, name, effect } = fact.payload;
+        const { action, name, effect, parent } = fact.payload;
+        // What a program has called lies within the program.
+        const above = parent === undefined ? undefined : open.tools.get(parent)?.span;
         const labels: Labels = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };
         const span = telemetry.start({
           name: `execute_tool ${name}`,
@@ -236,7 +249,7 @@ export const otelObserver = definePlugin({
             'treadle.tool.effect': effect,
             ...(content ? { 'gen_ai.tool.call.arguments': written(fact.payload.arguments) } : {}),
           },
-          parent: open.span,
+          parent: above ?? open.span,
         });
         open.tools.set(action, { span, at: fact.at, labels });
       },
@@ -309,51 +322,66 @@ export const otelObserver = definePlugin({
     );
 
     host.on(
-      'gate.verdict',
+      'memory.compact.request',
       (fact) => {
-        const { question, gate, verdict, code } = fact.payload;
-        slice(fact)?.span.event('treadle.gate.verdict', fact.at, {
-          'treadle.gate.question': question,
-          'treadle.gate.id': gate,
-          'treadle.gate.verdict': verdict,
-          'treadle.gate.code': code,
+        const open = slice(fact);
+        if (open === undefined) return;
+        const labels: Labels = { 'gen_ai.agent.name': open.agent, 'treadle.memory.why': fact.payload.why };
+        const span = telemetry.start({
+          name: `compact ${open.agent}`,
+          kind: 'internal',
+          at: fact.at,
+          labels,
+          parent: open.span,
+        });
+        open.memory?.span.end(fact.at, { type: 'interrupted' });
+        open.memory = { span, at: fact.at, labels };
+      },
+      patient,
+    );
+    host.on(
+      'memory.compacted',
+      (fact) => {
+        const open = slice(fact);
+        const { through, error } = fact.payload;
+        open?.memory?.span.set({ 'treadle.memory.turns': through });
+        open?.memory?.span.end(
+          fact.at,
+          error === undefined ? undefined : { type: 'compaction_failed', message: error },
+        );
+        if (open !== undefined) open.memory = undefined;
+      },
+      patient,
+    );
+    host.on(
+      'memory.recalled',
+      (fact) => {
+        const { notes, total, problem } = fact.payload;
+        slice(fact)?.span.event('treadle.memory.recalled', fact.at, {
+          'treadle.memory.notes': notes.length,
+          'treadle.memory.total': total,
+          'error.type': problem === undefined ? undefined : 'store',
         });
       },
       patient,
     );
 
     host.on(
-      'hitl.requested',
-      ({ conversationId, at, payload: { request, kind } }) => {
-        waits.set(`${conversationId}/${request}`, { at, kind });
-        if (waits.size > WAITS_MAX) for (const oldest of waits.keys()) return void waits.delete(oldest);
+      'gate.verdict',
+      (fact) => {
+        const { question, gate, verdict, code, action } = fact.payload;
+        slice(fact)?.span.event('treadle.gate.verdict', fact.at, {
+          'treadle.gate.question': question,
+          'treadle.gate.id': gate,
+          'treadle.gate.verdict': verdict,
+          'treadle.gate.code': code,
+          'gen_ai.tool.call.id': action,
+        });
       },
       patient,
     );
-    const answered = (
-      { conversationId, turnId, at, payload }: EventOf<'hitl.responded'> | EventOf<'hitl.cancel'>,
-      decision: string,
-    ): void => {
-      const name = `${conversationId}/${payload.request}`;
-      const wait = waits.get(name);
-      waits.delete(name);
-      if (wait === undefined || turnId === undefined) return;
-      const span = telemetry.start({
-        name: `wait ${wait.kind}`,
-        kind: 'internal',
-        at: wait.at,
-        labels: {
-          'gen_ai.conversation.id': conversationId,
-          'treadle.wait.kind': wait.kind,
-          'treadle.wait.request': payload.request,
-          'treadle.wait.decision': decision,
-        },
-        parent: turnRef(conversationId, turnId),
-      });
-      span.end(at);
-    };
-    host.on('hitl.responded', (fact) => answered(fact, fact.payload.decision), patient);
-    host.on('hitl.cancel', (fact) => answered(fact, fact.payload.reason), patient);
+
+    tellWaits(host, telemetry);
 
     host.on(
       'subagent.started',
@@ -363,7 +391,7 @@ export const otelObserver = definePlugin({
           fact.payload.conversation,
           (tool ?? slice(fact))?.span.ref ?? turnRef(fact.conversationId, fact.turnId ?? ''),
         );
-        if (parents.size > WAITS_MAX) for (const oldest of parents.keys()) return void parents.delete(oldest);
+        if (parents.size > CHILDREN_MAX) for (const oldest of parents.keys()) return void parents.delete(oldest);
       },
       patient,
     );
@@ -375,10 +403,10 @@ export const otelObserver = definePlugin({
   },
 });
 
-/** The trace of a turn, and the place in it that all its spans hang from: the same in every process. */
-export function turnRef(conversationId: string, turnId: string): SpanRef {
-  const hash = digest(`treadle turn ${conversationId} ${turnId}`);
-  return { traceId: hash.slice(0, 32), spanId: hash.slice(32, 48) };
+/** What a planner or a memory asks a model lies within what it was asked for. */
+function aboveCall({ span, plan, memory }: Slice, purpose: string): OpenSpan {
+  if (purpose === 'plan') return plan?.span ?? span;
+  return purpose === 'compact' ? (memory?.span ?? span) : span;
 }
 
 function recordTokens(telemetry: Telemetry, usage: Parameters<typeof inputTokens>[0], labels: Labels): void {

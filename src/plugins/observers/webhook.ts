@@ -5,8 +5,9 @@ import { randomIds } from '../../base/ids.ts';
 import { key, refuse, requiredKey } from '../../domain/bundle-key.ts';
 import type { Fact, FactType } from '../../domain/event.ts';
 import { FACT_VERSIONS } from '../../domain/event-types.ts';
-import { definePlugin, type Plugin } from '../../kernel/plugin.ts';
-import type { Webhook, WebhookOptions } from '../../kernel/webhook.ts';
+import { definePlugin, type Host, type Plugin } from '../../kernel/plugin.ts';
+import type { Sent, Webhook, WebhookOptions } from '../../kernel/webhook.ts';
+import { turnRef } from './turn-ref.ts';
 import { followLog, type Cursors } from './log-follower.ts';
 
 const FACT_TYPES = Object.keys(FACT_VERSIONS) as readonly FactType[]; // its own keys
@@ -100,7 +101,7 @@ export function webhookObserver({ open, cursors }: WebhookReach): Plugin<z.infer
         ...{ log, clock, logger, giveUpMs, fraction: () => randomIds.fraction() },
         cursors: untold === undefined ? own : cursors(untold),
         wants: ({ type }) => wanted.has(type),
-        send: (fact) => webhook.post(messageId(fact), bodyOf(fact)),
+        send: (fact) => delivered(host, new URL(given.url), fact, () => webhook.post(messageId(fact), bodyOf(fact))),
       });
       for (const type of wanted)
         host.on(type, ({ conversationId, seq }) => follower.heard(conversationId, seq), { patient: true });
@@ -120,6 +121,35 @@ export function webhookObserver({ open, cursors }: WebhookReach): Plugin<z.infer
       };
     },
   });
+}
+
+/** One attempt, with a span in the trace of the turn that the fact is of, where anybody takes spans. */
+async function delivered(
+  { telemetry, clock }: Pick<Host, 'telemetry' | 'clock'>,
+  { hostname, port, protocol }: URL,
+  { conversationId, turnId, type }: Fact,
+  post: () => Promise<Sent>,
+): Promise<Sent> {
+  if (telemetry === undefined || turnId === undefined) return post();
+  const span = telemetry.start({
+    name: 'POST',
+    kind: 'client',
+    at: clock.now(),
+    labels: {
+      'http.request.method': 'POST',
+      'server.address': hostname,
+      'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+      'gen_ai.conversation.id': conversationId,
+      'treadle.fact.type': type,
+    },
+    parent: turnRef(conversationId, turnId),
+  });
+  const sent = await post();
+  span.set({ 'http.response.status_code': sent.status });
+  const failure =
+    sent.state === 'failed' ? { type: String(sent.status ?? 'unreachable'), message: sent.why } : undefined;
+  span.end(clock.now(), failure);
+  return sent;
 }
 
 function matching(patterns: readonly string[]): readonly FactType[] {
