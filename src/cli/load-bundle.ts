@@ -5,7 +5,7 @@ import type { LoadedBundle, LoadOptions } from '../platform/load.ts';
 export async function loadForReading(
   file: string,
   environment: Environment,
-  more: Pick<LoadOptions, 'servers' | 'offline'> = {},
+  more: Pick<LoadOptions, 'servers' | 'recorded'> = {},
 ): Promise<LoadedBundle> {
   const [{ loadBundle }, { builtinGroups }, { allPlugins }] = await Promise.all([
     import('../platform/load.ts'),

@@ -22,8 +22,13 @@ export interface EditedOptions {
   readonly running: LoadedBundle;
   readonly environment: Environment;
   /** Loads the file of the bundle with some other options. */
-  readonly load: (options: Pick<LoadOptions, 'text' | 'servers'>) => Promise<LoadedBundle>;
+  readonly load: (options: Pick<LoadOptions, 'text' | 'servers' | 'recorded'>) => Promise<LoadedBundle>;
+  /** What stands in for servers and services: none is asked, not even what the running bundle knows of it. */
+  readonly recorded?: Recorded | undefined;
 }
+
+/** What a log says of servers and services. */
+export type Recorded = Required<Pick<LoadOptions, 'servers' | 'recorded'>>;
 
 /** What a bundle may be as text. */
 const MOST_CHARACTERS = 1_000_000;
@@ -33,7 +38,13 @@ const MOST_CHARACTERS = 1_000_000;
  * imported and no service is asked that the running bundle does not use already. Throws `bundle_invalid`, with all that is
  * wrong in `data.problems`.
  */
-export async function editedBundle({ text, running, environment, load }: EditedOptions): Promise<EditedBundle> {
+export async function editedBundle({
+  text,
+  running,
+  environment,
+  load,
+  recorded,
+}: EditedOptions): Promise<EditedBundle> {
   const masked = maskOf(text, environment);
   const short = (words: string): string => masked(words.replaceAll(running.file, 'line').replaceAll('line:', 'line '));
   try {
@@ -44,6 +55,7 @@ export async function editedBundle({ text, running, environment, load }: EditedO
     // What does not fit is told by loading, which then imports nothing either.
     if (!isPartial) refuseStrangers(bundle, running.bundle);
     problems.throwIfAny(running.file);
+    if (recorded !== undefined) return { loaded: await load({ text, ...recorded }), notes: [], masked };
     const { servers, notes } = sharedServers(bundle, running);
     return { loaded: await load({ text, servers }), notes, masked };
   } catch (error) {

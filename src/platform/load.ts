@@ -45,6 +45,7 @@ import { withToolMemory } from './with-tool-memory.ts';
 import { createSelectionReader } from './selection-reader.ts';
 import type { LoadedService } from './service-members.ts';
 import { loadServices } from './services.ts';
+import type { RecordedOperations } from './service-members.ts';
 import { loadToolGroups } from './tool-groups.ts';
 
 export type { LoadedAgent } from './agent-source.ts';
@@ -68,8 +69,8 @@ export interface LoadOptions {
   readonly text?: string | undefined;
   /** Instead of servers of its own. The bundle closes them with itself. */
   readonly servers?: McpServers | undefined;
-  /** Services elsewhere are not asked for what they have. */
-  readonly offline?: true | undefined;
+  /** Services elsewhere are not asked for what they have: by namespace, what they are known to have had. */
+  readonly recorded?: RecordedOperations | undefined;
 }
 
 /** A bundle that has been read, checked and connected to its tools. Nothing in it changes; an edited file is loaded anew. */
@@ -153,7 +154,10 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
     notices,
   });
   const { groups, digests } = loaded;
-  const services = await loadServices(agents, { declared, folder, problems, notices, clock });
+  const services = await loadServices(agents, {
+    ...{ declared, folder, problems, notices, clock },
+    recorded: options.recorded,
+  });
   const remote = new Map<string, RemotePart>();
   const skillDigests: Record<string, string> = {};
   const parts = agents.map((agent) => {
@@ -246,7 +250,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       logger: options.logger ?? silent,
       accounts: options.accounts,
     }));
-  const asked = options.offline === true ? { now: () => undefined } : services;
+  const asked = options.recorded === undefined ? services : { now: () => undefined };
   const live = createLiveAgents({ loaded: byId, remote, servers, services: asked });
   const there = (found: LoadedAgent | undefined): LoadedAgent => {
     if (found === undefined) throw new Error('Treadle bug: an agent was named and is not there');

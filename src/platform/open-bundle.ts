@@ -15,7 +15,7 @@ import { allPlugins } from './all-plugins.ts';
 import { chooseModel, modelsOfRole, withChosenModel, type ChosenModel } from './auto-model.ts';
 import { builtinGroups, groupBlocks } from './builtins.ts';
 import { processEnvironment, type Environment } from './environment.ts';
-import { editedBundle, type EditedBundle } from './edited-bundle.ts';
+import { editedBundle, type EditedBundle, type Recorded } from './edited-bundle.ts';
 import { loadBundle, type LoadedBundle, type LoadOptions } from './load.ts';
 import { pluginParts } from './install-plugins.ts';
 import { meteringPart } from './metering/install.ts';
@@ -71,7 +71,7 @@ export interface OpenBundle {
   /** The last edit of the file, where it does not count. */
   readonly refusedEdit: RefusedEdit | undefined;
   /** An edit that nobody has saved, to compare with what runs: nothing is driven with it. Throws `bundle_invalid`. */
-  edited(text: string): Promise<EditedBundle>;
+  edited(text: string, recorded?: Recorded): Promise<EditedBundle>;
   /** All that the bundle may activate. */
   readonly plugins: readonly Plugin[];
   /** What each active plugin registered. */
@@ -93,7 +93,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
   const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const { measures = {} } = options;
   const plugins = [...allPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
-  const load = (more: Pick<LoadOptions, 'text' | 'servers'> = {}): Promise<LoadedBundle> =>
+  const load = (more: Pick<LoadOptions, 'text' | 'servers' | 'recorded'> = {}): Promise<LoadedBundle> =>
     loadBundle(options.bundle, {
       ...more,
       environment,
@@ -157,7 +157,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     get refusedEdit() {
       return reload.refused;
     },
-    edited: (text) => editedBundle({ text, running: reload.current.bundle, environment, load }),
+    edited: (text, recorded) => editedBundle({ text, running: reload.current.bundle, environment, load, recorded }),
     plugins,
     get manifests() {
       return reload.current.running.manifests;

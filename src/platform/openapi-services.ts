@@ -18,7 +18,7 @@ import { insideFolder, readText } from './bundle-files.ts';
 import type { CompiledTool } from './catalog.ts';
 import type { Declared } from './declare.ts';
 import { didYouMean, oneOf } from './problems.ts';
-import type { LoadedService } from './service-members.ts';
+import type { LoadedService, RecordedOperations } from './service-members.ts';
 
 export interface OpenApiOptions {
   readonly namespace: string;
@@ -31,6 +31,8 @@ export interface OpenApiOptions {
   /** What is odd and no mistake. */
   readonly tell: (place: string, text: string) => void;
   readonly lookup?: GuardOptions['lookup'];
+  /** In place of a document elsewhere. */
+  readonly recorded?: RecordedOperations | undefined;
 }
 
 /** A service of an OpenAPI document. */
@@ -69,6 +71,10 @@ export async function connectOpenApi(options: OpenApiOptions): Promise<OpenApiCo
       return { known: () => loaded, now: undefined, digest: shortDigest(text), close: () => requests.close() };
     }
     if (from === null) throw problem('no address');
+    if (options.recorded !== undefined) {
+      const loaded = recordedAs(options.recorded(namespace), options);
+      return { known: () => loaded, now: undefined, digest: undefined, close: () => requests.close() };
+    }
     return await connectFar(from);
   } catch (error) {
     await requests.close();
@@ -171,6 +177,31 @@ function baseOf(document: JsonObject, address: URL | undefined, { service, at, d
   return server;
 }
 
+/** A service as a log tells of it. */
+function recordedAs(known: ReturnType<RecordedOperations>, { namespace, service }: OpenApiOptions): LoadedService {
+  const { said } = known;
+  const named = Object.keys(service.operations ?? {});
+  const operations = known.operations.map((one) => ({
+    ...one,
+    own: named.find((own) => own.replaceAll('.', '_') === one.own) ?? one.own,
+  }));
+  const about = service.description === undefined ? '' : `. ${service.description}`;
+  const head = service.label === undefined ? '' : `${service.label}. `;
+  return {
+    namespace,
+    label: service.label ?? (said.endsWith(about) ? said.slice(0, said.length - about.length) : namespace),
+    description: service.description ?? (head !== '' && said.startsWith(head) ? said.slice(head.length) : ''),
+    operations,
+    ...needsOf(service),
+    isRemote: true,
+    version: 0,
+  };
+}
+
+function needsOf({ auth }: OpenApiService): Pick<LoadedService, 'needs'> {
+  return auth?.type === 'account' ? { needs: { provider: auth.provider, claims: auth.claims ?? [] } } : {};
+}
+
 type Loaded = Pick<LoadedService, 'namespace' | 'label' | 'description' | 'operations' | 'needs'>;
 
 function loadedFrom(document: JsonObject, api: Api, options: OpenApiOptions): Loaded {
@@ -189,13 +220,12 @@ function loadedFrom(document: JsonObject, api: Api, options: OpenApiOptions): Lo
     taken.add(name);
   }
   const { title, description } = infoOf(document);
-  const { auth } = service;
   return {
     namespace,
     label: service.label ?? title ?? namespace,
     description: service.description ?? description ?? '',
     operations: compiled,
-    ...(auth?.type === 'account' ? { needs: { provider: auth.provider, claims: auth.claims ?? [] } } : {}),
+    ...needsOf(service),
   };
 }
 

@@ -22,6 +22,11 @@ export interface LoadedService {
   readonly version: number;
 }
 
+/** What a service elsewhere is known to have been, in place of asking it. Names of operations have `_` for dots. */
+export type RecordedOperations = (namespace: string) => Pick<LoadedService, 'operations'> & {
+  /** Its label and description, as the model was told. */ readonly said: string;
+};
+
 export interface ServiceMembersOptions {
   readonly entry: ServiceTools;
   readonly path: Path;

@@ -8,7 +8,7 @@ import { compileTool, type CompiledTool } from './catalog.ts';
 import type { Readable } from './declare.ts';
 import type { OpenApiConnection } from './openapi-services.ts';
 import { didYouMean, oneOf, type Notices, type Problems } from './problems.ts';
-import type { LoadedService } from './service-members.ts';
+import type { LoadedService, RecordedOperations } from './service-members.ts';
 import { importModule } from './tool-modules.ts';
 
 /** The services of one bundle. */
@@ -32,6 +32,7 @@ export interface ServicesOptions {
   readonly problems: Problems;
   readonly notices: Notices;
   readonly clock: Clock;
+  readonly recorded?: RecordedOperations | undefined;
 }
 
 /** Loads every service that any of the agents is granted, each once. Modules are imported: their code runs. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { builtinGroups } from '../../src/platform/builtins.ts';
 import { loadBundle } from '../../src/platform/load.ts';
-import { bundleRules, recordedServers } from '../../src/platform/replay/bundle-rules.ts';
+import { bundleRules, recordedReach } from '../../src/platform/replay/bundle-rules.ts';
 import { replay } from '../../src/platform/replay/replay.ts';
 import type { ReplayReport } from '../../src/platform/replay/report.ts';
 import { allPlugins } from '../../src/platform/all-plugins.ts';
@@ -22,8 +22,7 @@ async function replayed(name: string, edit: (yaml: string) => string): Promise<R
     environment: {},
     builtins: builtinGroups,
     plugins: new Map(allPlugins.map((one) => [one.id, one.config])),
-    servers: recordedServers(row, facts),
-    offline: true,
+    ...recordedReach(row, facts),
   });
   const rules = bundleRules(row, facts, { bundle, plugins: allPlugins, logger: silent });
   try {

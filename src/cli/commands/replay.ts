@@ -51,13 +51,12 @@ async function replayHere(
     const row = await findRun(log, named);
     const facts = await factsOf(log, row.id);
     if (bundle === undefined) return await run(row, facts, { upTo, logger: silent });
-    const [{ bundleRules, recordedServers }, { allPlugins }, { loadForReading }] = await Promise.all([
+    const [{ bundleRules, recordedReach }, { allPlugins }, { loadForReading }] = await Promise.all([
       import('../../platform/replay/bundle-rules.ts'),
       import('../../platform/all-plugins.ts'),
       import('../load-bundle.ts'),
     ]);
-    const servers = recordedServers(row, facts);
-    const loaded = await loadForReading(path.resolve(bundle), environment, { servers, offline: true });
+    const loaded = await loadForReading(path.resolve(bundle), environment, recordedReach(row, facts));
     const rules = bundleRules(row, facts, { bundle: loaded, plugins: allPlugins, logger: silent });
     try {
       return await run(row, facts, { rules, upTo, logger: silent });

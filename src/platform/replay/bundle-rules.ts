@@ -10,10 +10,10 @@ import type { LoadedBundle } from '../load.ts';
 import { recordingOf, type RecordedTurn, type Recording } from './recording.ts';
 import type { OtherRules } from './replay-run.ts';
 
-export { recordedServers } from './recorded-servers.ts';
+export { recordedReach } from './recorded-servers.ts';
 
 export interface BundleRulesOptions {
-  /** Loaded with `recordedServers`. It is closed with the rules. */
+  /** Loaded with `recordedReach`. It is closed with the rules. */
   readonly bundle: LoadedBundle;
   readonly plugins: readonly Plugin[];
   readonly logger: Logger;
@@ -28,6 +28,9 @@ export interface BundleRules extends OtherRules {
   close(): Promise<void>;
 }
 
+/** The server's own, whatever the bundle says: what was spent elsewhere is not known here. */
+const BUDGET_GATE = 'gate.budget';
+
 /** What they say depends on the clock and on other runs: of a run alone they cannot judge again. */
 const NOT_ASKED = /^(observer\.|gate\.(rate_limiter|token_budget)$)/;
 
@@ -39,6 +42,7 @@ export function bundleRules(meta: ConversationMeta, facts: readonly Fact[], opti
   const left = bundle.plugins.filter(({ id }) => NOT_ASKED.test(id) && !id.startsWith('observer.'));
   return {
     has: (plugin) => active.some(({ id }) => id === plugin),
+    stands: (gate) => gate === BUDGET_GATE || left.some(({ id }) => id === gate),
     install(bus, clock) {
       const timers: Clock = { now: () => clock.now(), after: (ms, callback) => systemClock.after(ms, callback) };
       const installed = active.flatMap(({ id, config, priority }) => {
@@ -51,7 +55,12 @@ export function bundleRules(meta: ConversationMeta, facts: readonly Fact[], opti
     },
     agents: () => agentsOf(bundle, recording),
     masked,
-    notes: [...notes, ...left.map(({ id }) => `${id} was not asked: it judges by the clock and by other runs.`)],
+    notes: [
+      ...notes,
+      ...left.map(
+        ({ id }) => `${id} was not asked: it judges by the clock and by other runs. What it said then stands.`,
+      ),
+    ],
     close: () => bundle.close(),
   };
 }

@@ -3,8 +3,38 @@ import type { ToolDefinition } from '../../domain/tool.ts';
 import type { ConversationMeta } from '../../kernel/ports.ts';
 import { checkOf } from '../../adapters/mcp/remote-tool.ts';
 import { ownName } from '../../adapters/mcp/resources.ts';
+import type { CompiledTool } from '../catalog.ts';
+import type { Recorded } from '../edited-bundle.ts';
 import { serverId, type McpServers } from '../mcp-entry.ts';
-import { recordingOf } from './recording.ts';
+import { recordingOf, type RecordedTurn } from './recording.ts';
+
+/** What a log knows of servers and services, so that none is asked. */
+export function recordedReach(meta: ConversationMeta, facts: readonly Fact[]): Recorded {
+  return { servers: recordedServers(meta, facts), recorded: recordedOperations(meta, facts) };
+}
+
+/** The operations that the log says a service had, which do nothing. */
+function recordedOperations(meta: ConversationMeta, facts: readonly Fact[]): Recorded['recorded'] {
+  const { turns } = recordingOf(meta, facts, () => false);
+  return (namespace) => {
+    const known = new Map<string, CompiledTool>();
+    for (const { agent } of turns.values())
+      for (const { name, group, approval: _, ...definition } of agent?.tools ?? []) {
+        if (group !== namespace) continue;
+        const own = name.startsWith(`${namespace}_`) ? name.slice(namespace.length + 1) : name;
+        const hands = { validate: checkOf(definition.inputSchema), run: () => undefined };
+        known.set(own, { own, definition, hands });
+      }
+    return { operations: [...known.values()], said: saidOf(namespace, [...turns.values()]) };
+  };
+}
+
+/** How the model was told of a service: see `assembly/roster.ts`. */
+function saidOf(namespace: string, turns: readonly RecordedTurn[]): string {
+  const head = `- ${namespace}_*`;
+  const lines = turns.flatMap(({ agent }) => agent?.gallery?.split('\n') ?? []);
+  return lines.find((one) => one.startsWith(head))?.slice(`${head}: `.length) ?? '';
+}
 
 /** Servers that have the tools which the log says they had, and do nothing. */
 export function recordedServers(meta: ConversationMeta, facts: readonly Fact[]): McpServers {

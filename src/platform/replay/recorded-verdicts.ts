@@ -40,9 +40,15 @@ interface Revised {
 
 const LATE = 1_000;
 
-/** Gates that say again what the log says they said, in place of those that said it. */
-export function recordedGates(bus: Bus, meta: ConversationMeta, { facts, actions }: Recording): void {
-  const { askings, revised, gates } = verdictsOf(meta, facts);
+/** Gates that say again what the log says they said, in place of those that said it: all, or some of them. */
+export function recordedGates(
+  bus: Bus,
+  meta: ConversationMeta,
+  { facts, actions }: Recording,
+  stands: (gate: string) => boolean = () => true,
+): void {
+  const { askings, revised, gates: all } = verdictsOf(meta, facts);
+  const gates = all.filter(stands);
   const said = new Map<string, readonly Given[]>();
 
   /** The verdicts of this asking: looked up by the first gate that is asked, and shared by the others. */

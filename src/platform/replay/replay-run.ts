@@ -39,6 +39,8 @@ export interface OtherRules {
   readonly agents: (recording: Recording) => AgentSource;
   /** Whether a plugin of this id states its own facts anew. */
   readonly has: (plugin: string) => boolean;
+  /** Whether what this gate said then stands, because it cannot judge again. */
+  readonly stands: (gate: string) => boolean;
 }
 
 export interface ReplayOptions {
@@ -87,10 +89,8 @@ export async function replayRun(
   });
   bus.on('*', () => undefined); // somebody listens, so that every fact is stated when it happens
   const blocks = rules?.install(bus, clock) ?? blocksOfRecord(recording);
-  if (rules === undefined) {
-    recordedGates(bus, meta, recording);
-    answerAgain(bus, recording);
-  }
+  recordedGates(bus, meta, recording, rules?.stands);
+  if (rules === undefined) answerAgain(bus, recording);
   const { log, models, run } = stage;
   const agents = rules === undefined ? agentsOfRecord(recording, run) : withRecordedTools(rules.agents(recording), run);
   const allowances = allowancesOfRecord(recording);

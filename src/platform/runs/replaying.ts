@@ -19,11 +19,11 @@ export async function replay(
   if (bundle === undefined) return run(row, await factsOf(ports.log, id), { upTo, logger: silent });
   permit(caller, 'admin'); // a bundle may name modules of its folder, and tells what it reads
   const facts = await factsOf(ports.log, id);
-  const edited = await bundleOf(ports, row).edited(bundle);
-  const [{ bundleRules }, { allPlugins }] = await Promise.all([
+  const [{ bundleRules, recordedReach }, { allPlugins }] = await Promise.all([
     import('../replay/bundle-rules.ts'),
     import('../all-plugins.ts'),
   ]);
+  const edited = await bundleOf(ports, row).edited(bundle, recordedReach(row, facts));
   const rules = bundleRules(row, facts, { ...edited, bundle: edited.loaded, plugins: allPlugins, logger: silent });
   try {
     const report = await run(row, facts, { rules, upTo, logger: silent });
