@@ -144,6 +144,20 @@ describe('what a person has in hand', { skip: noBrowser, concurrency: 2 }, () =>
     assert.equal(await page.getByRole('textbox', { name: 'subject' }).inputValue(), 'A better word');
   });
 
+  it('is a file beside words that were not sent, wherever one goes meanwhile', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    const files = { name: 'loom.txt', mimeType: 'text/plain', buffer: Buffer.from('warp') };
+    await page.locator('input[type=file]').setInputFiles(files);
+    await page.getByText('loom.txt').waitFor();
+    await page.getByRole('link', { name: 'Approvals' }).click();
+    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByRole('link', { name: 'New conversation', exact: true }).click();
+    await page.getByText('loom.txt').waitFor();
+    await page.getByRole('button', { name: 'Take loom.txt off' }).click();
+    await page.getByText('loom.txt').waitFor({ state: 'detached' });
+  });
+
   it('is a field that stays the same one however long its text becomes', async (t) => {
     const served = await aPageServer(t);
     const { page } = await visit(t, served);

@@ -34,6 +34,21 @@ describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, ()
     await page.getByText('You are offline.').waitFor();
   });
 
+  it('opens another stream as soon as the browser says that the line is gone', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'hello');
+    await lastAnswer(page);
+    const id = page.url().split('/').at(-1) ?? '';
+    // A stream over such a line says nothing, and does not end for long.
+    await Promise.all([
+      page.waitForRequest((request) => request.url().includes(`/runs/${id}/stream`)),
+      page.evaluate('dispatchEvent(new Event("offline"))'),
+    ]);
+    await served.call('POST', `/api/v1/runs/${id}/messages`, { body: { content: 'meanwhile' } });
+    await page.getByText('You said: meanwhile').waitFor();
+  });
+
   it('goes on where it was when the server comes back at the same address', async (t) => {
     const log = createMemoryLog({ clock: systemClock });
     const shared = { ...log, close: () => undefined };

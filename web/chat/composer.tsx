@@ -2,7 +2,7 @@ import { ArrowUp, Paperclip, Square, X } from 'lucide-react';
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import type { Attachment } from '../api/calls.ts';
 import { newKey } from '../ids.ts';
-import { useDraft } from '../state/drafts.ts';
+import { useAttachments, useDraft } from '../state/drafts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { readAttachments } from './attachments.ts';
 
@@ -25,7 +25,7 @@ export interface ComposerProps {
 /** Enter sends, Shift+Enter breaks the line. While the agent works, Enter queues and Ctrl or ⌘ with Enter interrupts. */
 export function Composer({ id, isWorking, placeholder, onSend, onStop, menu, disabled = false }: ComposerProps) {
   const [text, setText] = useDraft(id);
-  const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const [attachments, setAttachments] = useAttachments(id);
   const [problem, setProblem] = useState<string>();
   const [isSending, setSending] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -38,13 +38,13 @@ export function Composer({ id, isWorking, placeholder, onSend, onStop, menu, dis
     if (isEmpty || disabled) return;
     const message = { text, key: newKey(), ...(attachments.length === 0 ? {} : { attachments }) };
     setText('');
-    setAttachments([]);
+    setAttachments(() => []);
     setProblem(undefined);
     setSending(true);
     onSend(message, mode)
       .catch((error: unknown) => {
         setText(message.text);
-        setAttachments(message.attachments ?? []);
+        setAttachments((since) => [...(message.attachments ?? []), ...since]);
         setProblem(error instanceof Error ? error.message : 'This was not sent.');
       })
       .finally(() => {
@@ -95,7 +95,7 @@ export function Composer({ id, isWorking, placeholder, onSend, onStop, menu, dis
               <IconButton
                 label={`Take ${one.name} off`}
                 onClick={() => {
-                  setAttachments(attachments.filter((other) => other !== one));
+                  setAttachments((all) => all.filter((other) => other !== one));
                 }}
               >
                 <X size={13} />

@@ -36,6 +36,8 @@ export class RunLink {
   #queue: Frame[] = [];
   #painting = 0;
   #stop: AbortController | undefined;
+  /** Lets go of the stream that is read just now; another one is opened. */
+  #drop: AbortController | undefined;
   #wake: () => void = () => undefined;
 
   constructor(id: string) {
@@ -63,6 +65,12 @@ export class RunLink {
       this.#wake();
     };
     window.addEventListener('online', online, { signal: stop.signal });
+    // A stream over a line that is gone says nothing for long: the browser knows at once.
+    const offline = (): void => {
+      this.#set({ link: { state: 'lost', offline: true } });
+      this.#drop?.abort();
+    };
+    window.addEventListener('offline', offline, { signal: stop.signal });
     void this.#follow(stop.signal);
   }
 
@@ -79,7 +87,9 @@ export class RunLink {
     while (!signal.aborted) {
       try {
         const query = { cursor: this.#view.run.cursor, deltas: true, until: 'removed' } as const;
-        const open = await frames(this.#id, query, { signal });
+        const drop = new AbortController();
+        this.#drop = drop;
+        const open = await frames(this.#id, query, { signal: AbortSignal.any([signal, drop.signal]) });
         wait = FIRST_WAIT_MS;
         this.#set({ link: { state: 'live' } });
         for await (const frame of open) {
