@@ -18,6 +18,12 @@ const RETRY_MS = 10;
 /** Once this many bytes are free at the end of the write-ahead log, they are given back. */
 const WAL_KEPT_BYTES = 16 * 1024 * 1024;
 
+/**
+ * So many pages are carried over into the file at a time: as many as are kept. The few pages that runs under way write to
+ * again and again are carried over once then, and with SQLite's own 1,000 four times.
+ */
+const WAL_PAGES = WAL_KEPT_BYTES / 4096;
+
 /** Opens the file, makes its folder and its tables where they are missing, and brings an older file up to date. */
 export async function connect(
   file: string,
@@ -33,7 +39,9 @@ export async function connect(
     connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     refuseStranger(connection, file, format);
     await useWriteAheadLog(connection, busyTimeoutMs);
-    connection.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}`);
+    connection.exec(
+      `PRAGMA synchronous = ${synchronous}; PRAGMA journal_size_limit = ${WAL_KEPT_BYTES}; PRAGMA wal_autocheckpoint = ${WAL_PAGES}`,
+    );
     migrate(connection, file, format);
     return connection;
   } catch (problem) {
