@@ -6,12 +6,13 @@ export interface IdSource {
   fraction(): number;
 }
 
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const ALPHABET = Array.from('0123456789abcdefghjkmnpqrstvwxyz', (letter) => letter.charCodeAt(0));
 const RANDOM_LENGTH = 20;
 
 /** Random bytes fetched for many ids at once: a call for them costs more than all else of an id. */
 const pool = new Uint8Array(RANDOM_LENGTH * 128);
 let used = pool.length;
+const letters = new Array<number>(RANDOM_LENGTH).fill(0);
 
 /** 100 random bits an id, in an alphabet without look-alikes. */
 export const randomIds: IdSource = {
@@ -20,9 +21,9 @@ export const randomIds: IdSource = {
       crypto.getRandomValues(pool);
       used = 0;
     }
-    const random = pool.subarray(used, (used += RANDOM_LENGTH));
+    for (let at = 0; at < RANDOM_LENGTH; at++) letters[at] = ALPHABET[(pool[used++] ?? 0) & 31] ?? 0;
     // Made in one piece: letters put together one by one are kept as the chain that they were put together as.
-    return `${prefix}_${String.fromCharCode(...Array.from(random, (byte) => ALPHABET.charCodeAt(byte & 31)))}`;
+    return `${prefix}_${String.fromCharCode(...letters)}`;
   },
   fraction: () => Math.random(),
 };
