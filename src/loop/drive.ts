@@ -1,6 +1,6 @@
 import { assert } from '../base/assert.ts';
 import type { Clock, Instant } from '../base/clock.ts';
-import { isPromise } from '../base/promise.ts';
+import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { emptyConversation, openActions, openRequests, openWaits, type Conversation } from '../domain/conversation.ts';
 import type { Draft } from '../domain/event.ts';
@@ -52,8 +52,10 @@ export async function drive(
   try {
     const caughtUp = recorder.catchUp();
     if (isPromise(caughtUp)) await caughtUp;
-    await expire(work);
-    await markResumed(work);
+    const expired = expire(work);
+    if (isPromise(expired)) await expired;
+    const marked = markResumed(work);
+    if (isPromise(marked)) await marked;
     await endOrphan(work);
     const isSpent = budget === undefined ? () => false : meter(budget, ports.clock);
     for (;;) {
@@ -65,7 +67,8 @@ export async function drive(
         return recorder.conversation;
       }
       const { head } = recorder.conversation;
-      await perform(work, command); // the only code that acts; what it did is appended and folded in
+      const done = perform(work, command); // the only code that acts; what it did is appended and folded in
+      if (isPromise(done)) await done;
       // A command that leaves no trace would be decided again for ever.
       assert(recorder.conversation.head > head || letsGo(work), `${command.type} left nothing in the log`);
     }
@@ -109,7 +112,7 @@ export async function read(
  * A request nobody answered in time is a denial, never consent; a ticket nobody handed in is a failure; a model call that
  * was put off may be asked for again.
  */
-async function expire({ recorder, ports }: Work): Promise<void> {
+function expire({ recorder, ports }: Work): MaybePromise<unknown> {
   const { turn } = recorder.conversation;
   if (turn === undefined) return;
   const now = ports.clock.now();
@@ -124,7 +127,7 @@ async function expire({ recorder, ports }: Work): Promise<void> {
     const ended = { ticket: wait.ticket, outcome: 'failed', error, by: 'clock' } as const;
     drafts.push({ ...draft('computation.ended', ended, place), key: wait.ticket });
   }
-  if (drafts.length > 0) await recorder.record(drafts);
+  return drafts.length > 0 ? recorder.record(drafts) : undefined;
 }
 
 function isLate(deadline: Instant | undefined, now: Instant): boolean {

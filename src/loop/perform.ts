@@ -1,6 +1,6 @@
 import { unreachable } from '../base/assert.ts';
 import { TreadleError } from '../base/errors.ts';
-import { isPromise } from '../base/promise.ts';
+import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { EffectiveAgent } from '../domain/agent.ts';
 import { openRequests, type Inner, type Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
@@ -23,7 +23,7 @@ import { answered, inTurn, openTurn, verdictDrafts, type Work } from './work.ts'
  *
  * Expected trouble becomes facts. Rejects only when the log fails or the lease is lost.
  */
-export async function perform(work: Work, command: Exclude<Command, { type: 'rest' }>): Promise<void> {
+export function perform(work: Work, command: Exclude<Command, { type: 'rest' }>): MaybePromise<void> {
   switch (command.type) {
     case 'start_turn':
       return startTurn(work);
@@ -169,7 +169,7 @@ async function answer(work: Work, text: string): Promise<void> {
   return state(work, [...verdicts, ...denial]);
 }
 
-async function end(work: Work, { status, stop, error }: Extract<Command, { type: 'end' }>): Promise<void> {
+function end(work: Work, { status, stop, error }: Extract<Command, { type: 'end' }>): MaybePromise<void> {
   const turn: Turn = openTurn(work);
   const payload: FactPayload<'agent.turn.end'> = {
     status,
@@ -184,15 +184,17 @@ async function end(work: Work, { status, stop, error }: Extract<Command, { type:
   drafts.push(inTurn(turn, 'agent.turn.end', payload));
   // A steer or a cancel that came in this moment is answered by the next command instead.
   const before = turn.cancel;
-  await state(work, drafts, { row: { status }, unless: (now) => now.turn === undefined || now.turn.cancel !== before });
+  return state(work, drafts, {
+    row: { status },
+    unless: (now) => now.turn === undefined || now.turn.cancel !== before,
+  });
 }
 
-async function keep(work: Work, drafts: readonly Draft[], row?: RecordOptions['row']): Promise<void> {
-  const kept = work.recorder.keep(drafts, row);
-  if (isPromise(kept)) await kept;
+function keep(work: Work, drafts: readonly Draft[], row?: RecordOptions['row']): MaybePromise<void> {
+  return work.recorder.keep(drafts, row);
 }
 
-async function state(work: Work, drafts: readonly Draft[], options?: RecordOptions): Promise<void> {
+function state(work: Work, drafts: readonly Draft[], options?: RecordOptions): MaybePromise<void> {
   const stated = work.recorder.record(drafts, options);
-  if (isPromise(stated)) await stated;
+  return isPromise(stated) ? stated.then(() => undefined) : undefined;
 }

@@ -229,7 +229,7 @@ export function createWorker(
         if (head === undefined || head === conversation.head) return conversation;
       }
     } finally {
-      await Promise.allSettled(below);
+      if (below.size > 0) await Promise.allSettled(below);
     }
   }
 
