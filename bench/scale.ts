@@ -1,8 +1,9 @@
-// How far workers over one PostgreSQL go: `node bench/scale.ts [runs]`. Prints a table for docs/operations.md.
+// How far workers over one PostgreSQL go: `node bench/scale.ts [runs]`, or `node bench/scale.ts [runs] engines` for the engines
+// side by side alone. Prints tables for docs/operations.md.
 //
 // A run is four model calls without latency and three actions without work, so what is measured is Treadle and the database.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -10,12 +11,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openPostgresLog } from '../src/adapters/stores/postgres.ts';
 import { systemClock } from '../src/base/clock.ts';
 import type { Log } from '../src/kernel/ports.ts';
+import { ENGINES, type EngineName } from '../src/platform/engine.ts';
+import { openStorage } from '../src/platform/storage.ts';
 import { startPostgres, type Cluster } from '../test/support/postgres.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const BUNDLE = path.join(ROOT, 'test/scale/fixtures/effects.yaml');
 const RUNS = Number(process.argv[2] ?? 300);
 const CROWD = 10_000;
+const ALONE = 100;
 
 const cluster = await startPostgres({
   safe: true,
@@ -23,11 +27,14 @@ const cluster = await startPostgres({
 });
 const folder = mkdtempSync(path.join(tmpdir(), 'treadle-scale-'));
 try {
-  console.log('| Workers | Runs a second | A run, p50 | p99 | Transactions a run | Bytes a run |');
-  console.log('| --- | --- | --- | --- | --- | --- |');
-  for (const workers of [1, 2, 4]) await measure(workers);
-  await appends();
-  await idle();
+  await engines();
+  if (process.argv[3] !== 'engines') {
+    console.log('\n| Workers | Runs a second | A run, p50 | p99 | Transactions a run | Bytes a run |');
+    console.log('| --- | --- | --- | --- | --- | --- |');
+    for (const workers of [1, 2, 4]) await measure(workers);
+    await appends();
+    await idle();
+  }
 } finally {
   await cluster.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -60,9 +67,13 @@ async function measure(count: number): Promise<void> {
   console.log(`| ${count} | ${rate} | ${cell(0.5)} | ${cell(0.99)} | ${each('transactions')} | ${each('bytes')} |`);
 }
 
-async function begin(log: Log, count: number, name: string): Promise<void> {
+async function begin(
+  log: Log,
+  count: number,
+  name: string,
+  text = `read 0 ${path.join(folder, 'effects')}`,
+): Promise<void> {
   const meta = { agent: 'main', bundle: 'effects@1', userId: 'ana', tenant: 'acme', agentPath: 'main' };
-  const text = `read 0 ${path.join(folder, 'effects')}`;
   await Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const id = `${name}${index}`;
@@ -76,10 +87,10 @@ async function until(log: Log, count: number): Promise<void> {
   while (((await log.counts()).completed ?? 0) < count) await pause(50);
 }
 
-function startWorker(url: string): Promise<ChildProcess> {
+function startWorker(url: string, engine: EngineName = 'embedded'): Promise<ChildProcess> {
   const main = path.join(ROOT, 'src/cli/main.ts');
   const env = { ...process.env, DATABASE_URL: url, OLLAMA_HOST: 'http://127.0.0.1:9' };
-  const child = spawn(process.execPath, [main, 'worker', BUNDLE, '--log-level', 'error'], {
+  const child = spawn(process.execPath, [main, 'worker', BUNDLE, '--log-level', 'error', '--engine', engine], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -97,6 +108,55 @@ function figures({ sql }: Cluster, schema: string): { readonly transactions: num
     transactions: Number(sql(`SELECT xact_commit FROM pg_stat_database WHERE datname = 'postgres'`)),
     bytes: Number(sql(size)),
   };
+}
+
+/** What hands out runs, side by side: one worker, runs of one model call without latency. */
+async function engines(): Promise<void> {
+  console.log(
+    '| Engine | Begins after, p50 | p99 | Runs a second | Transactions a run | Idle transactions a second | Idle CPU |',
+  );
+  console.log('| --- | --- | --- | --- | --- | --- | --- |');
+  for (const engine of ENGINES) {
+    const url = `${cluster.url}?schema=${engine}`;
+    const { log, queue } = await openStorage({ engine, environment: { DATABASE_URL: url } });
+    const worker = await startWorker(url, engine);
+    await begin(log, 20, 'warm', 'quick');
+    await until(log, 20);
+    const waits: number[] = [];
+    for (let index = 0; index < ALONE; index++) {
+      await begin(log, 1, `alone${index}.`, 'quick');
+      await until(log, 21 + index);
+      const [said, begun] = await log.read(`alone${index}.0`, 0, 2);
+      waits.push((begun?.at ?? 0) - (said?.at ?? 0));
+      await pause(Math.random() * 100); // not in step with whoever looks at times
+    }
+    waits.sort((left, right) => left - right);
+    const before = figures(cluster, engine).transactions;
+    const began = performance.now();
+    await begin(log, RUNS, 'run', 'quick');
+    await until(log, 20 + ALONE + RUNS);
+    const rate = RUNS / ((performance.now() - began) / 1_000);
+    await pause(12_000); // the server counts what a connection did up to ten seconds later
+    const rest = figures(cluster, engine).transactions;
+    const cpu = cpuOf(worker);
+    await pause(20_000);
+    const idle = (figures(cluster, engine).transactions - rest) / 20;
+    const share = ((cpuOf(worker) - cpu) / 20) * 100;
+    worker.kill('SIGTERM');
+    await queue?.close();
+    await log.close();
+    const cell = (part: number): string => `${waits[Math.floor(part * (waits.length - 1))] ?? 0} ms`;
+    const each = ((rest - before - idle * 12) / RUNS).toFixed(0);
+    console.log(
+      `| ${engine} | ${cell(0.5)} | ${cell(0.99)} | ${rate.toFixed(0)} | ${each} | ${idle.toFixed(1)} | ${share.toFixed(1)} % |`,
+    );
+  }
+}
+
+/** Seconds of a processor that a process has had, where the system says so. */
+function cpuOf({ pid = 0 }: ChildProcess): number {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? [];
+  return (Number(user) + Number(system)) / 100;
 }
 
 /** Fenced appends of one fact, one after another and from sixteen conversations at once. */

@@ -184,6 +184,42 @@ export function engineConformance(
       await engine.stop({ drainMs: 0 });
     });
 
+    fact(
+      'one that is spoken to while its slices come and go, until all is heard, a thousand times',
+      async (log, clock) => {
+        const ids = Array.from({ length: 20 }, (_, index) => `c${index}`);
+        for (const id of ids) await log.create(aConversation(id));
+        const engine = create({ log, clock });
+        const heard = new Map<string, number>();
+        const turns = async (most: number): Promise<void> => {
+          for (let left = Math.floor(Math.random() * most); left > 0; left--) await new Promise(setImmediate);
+        };
+        let under = 0;
+        await engine.start(async (id) => {
+          const lease = await log.take(id, 'w1', 15_000);
+          if (lease === undefined) return 'idle';
+          under++;
+          heard.set(id, (await log.find(id))?.head ?? 0);
+          await turns(10);
+          await log.release(lease);
+          under--;
+          return 'idle';
+        });
+        for (let round = 0; round < 50; round++)
+          for (const id of ids) {
+            await log.post(id, say('again'));
+            await engine.wake(id);
+            clock.advance(1);
+            await turns(3);
+          }
+        const isHeard = (): boolean => under === 0 && ids.every((id) => heard.get(id) === 50);
+        // Sooner than a sweep would find what was missed.
+        for (let round = 0; round < 100 && !isHeard(); round++) await pass(clock);
+        assert.deepEqual(new Set(heard.values()), new Set([50]));
+        await engine.stop({ drainMs: 0 });
+      },
+    );
+
     fact('one of its own bundles, and none of others', async (log, clock) => {
       await spoken(log, ['ours']);
       await log.create(aConversation('theirs', { bundle: 'other@1' }));

@@ -1,10 +1,8 @@
-import { createRequire } from 'node:module';
 import { after, before, describe } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { createDbosEngine } from '../../src/adapters/engines/dbos.ts';
 import { openDbosQueue, type DbosQueue } from '../../src/adapters/engines/dbos/queue.ts';
-import type { Sdk } from '../../src/adapters/engines/dbos/sdk.ts';
 import { createPostgresLog, type PostgresLog } from '../../src/adapters/stores/postgres.ts';
 import { openDatabase, type Database } from '../../src/adapters/stores/postgres/database.ts';
 import { migrate } from '../../src/adapters/stores/postgres/migrate.ts';
@@ -14,17 +12,10 @@ import { randomIds } from '../../src/base/ids.ts';
 import type { Engine, Log, Logger } from '../../src/kernel/ports.ts';
 import { engineConformance, type EngineOptions } from '../conformance/engine.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../support/postgres.ts';
+import { anotherSdk } from './dbos-sdk.ts';
 
 const logger: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const CONCURRENCY = 4;
-const require = createRequire(import.meta.url);
-
-/** DBOS keeps its state in its modules, one in a process: a further copy is as another process. */
-function anotherSdk(): Sdk {
-  for (const file of Object.keys(require.cache))
-    if (file.includes('/@dbos-inc/dbos-sdk/')) Reflect.deleteProperty(require.cache, file);
-  return require('@dbos-inc/dbos-sdk') as Sdk; // what the package exports
-}
 
 describe('the engine on DBOS', { skip: withoutPostgres }, () => {
   let cluster: Cluster;

@@ -247,7 +247,8 @@ export function createPostgresLog(
         'post',
         [storedName(conversationId), time(), ...COLUMNS.map((name) => packed[name] as Value), packed.content], // a draft is no value, and no column
         draft.key === undefined ? 'none' : 'some',
-        ({ seq, bundle, fresh }) => (fresh ? { bundle: nameOf(bundle), cause: String(seq) } : undefined),
+        // One that had work already is in the outbox, or comes there when whoever holds it lets go.
+        ({ seq, bundle, woken }) => (woken ? { bundle: nameOf(bundle), cause: String(seq) } : undefined),
         conversationId,
       );
       if (done === undefined) throw unknown(conversationId);
@@ -388,6 +389,8 @@ interface Posted extends Row {
   readonly agent_path: string;
   readonly at: number;
   readonly bundle: string;
+  /** It had no work before. */
+  readonly woken: boolean;
   readonly fresh: boolean;
 }
 

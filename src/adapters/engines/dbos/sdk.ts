@@ -135,7 +135,7 @@ function told(problem: unknown, database: Database): unknown {
     return new TreadleError(known.code, {
       ...known.detail,
       hint:
-        known.detail.found !== undefined && /permission denied/.test(known.detail.found)
+        'code' in one && one.code === '42501'
           ? `make the tables of DBOS in the schema ${dbosSchema(database)} with \`treadle migrate --engine dbos\` and a role that may, see “DBOS” in docs/operations.md`
           : known.detail.hint,
       cause: problem,

@@ -11,7 +11,9 @@ export function keeperStatements(s: string, d: string) {
     beat: `INSERT INTO ${s}.engine_workers (id, beat_at) VALUES ($1, ${now('NULL')})
       ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
     leave: `DELETE FROM ${s}.engine_workers WHERE id = $1`,
-    lock: `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS mine`,
+    // Whoever is frozen with it keeps it from the others for no longer than this.
+    lock: `SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS mine,
+      set_config('idle_in_transaction_session_timeout', '3000', true)`,
     // Claimed by a process that gives no sign of life, or by this one, which knows nothing of it: the claim was written,
     // and what it should have begun never was.
     left: `SELECT w.workflow_uuid AS id, w.queue_name AS queue, w.executor_id AS worker FROM ${rows} w

@@ -72,7 +72,7 @@ export function logStatements(s: string) {
           waiting_since = coalesce(waiting_since, t.now)
         FROM (SELECT ${now('$2')} AS now) t
         WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM known)
-        RETURNING c.key, c.head, c.agent_path, c.updated_at, c.bundle
+        RETURNING c.key, c.head, c.agent_path, c.updated_at, c.bundle, c.waiting_since = c.updated_at AS woken
       ), stored AS (
         INSERT INTO ${s}.blobs (hash, content) SELECT $12::bytea, $13::bytea FROM moved WHERE $12::bytea IS NOT NULL
         ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash
@@ -81,8 +81,8 @@ export function logStatements(s: string) {
         SELECT key, head, updated_at, $3, $4::int, $5::int, $6::bigint, $7::bigint, $8, $9, $10, $11, $12::bytea
         FROM moved
       )
-      SELECT head AS seq, agent_path, updated_at AS at, bundle, true AS fresh FROM moved
-      UNION ALL SELECT seq, NULL, NULL, NULL, false FROM known`,
+      SELECT head AS seq, agent_path, updated_at AS at, bundle, woken, true AS fresh FROM moved
+      UNION ALL SELECT seq, NULL, NULL, NULL, false, false FROM known`,
 
     take: `UPDATE ${s}.conversations c SET epoch = epoch + 1, owner = $2, until = t.now + $3, seen = head,
         waiting_since = coalesce(waiting_since, t.now), continue_at = NULL
