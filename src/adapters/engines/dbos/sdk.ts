@@ -129,7 +129,8 @@ async function versionOf(pool: Pool, schema: string): Promise<number> {
 /** DBOS wraps what the database said. */
 function told(problem: unknown, database: Database): unknown {
   const { place } = database.settings;
-  for (let one: unknown = problem; one instanceof Error; one = one.cause) {
+  // Its own errors have what they came of as `error`.
+  for (let one: unknown = problem; one instanceof Error; one = 'error' in one ? one.error : one.cause) {
     const known = postgresError(one, place);
     if (!TreadleError.is(known)) continue;
     return new TreadleError(known.code, {
