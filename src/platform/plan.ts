@@ -6,12 +6,14 @@ import { isCold } from '../assembly/cache.ts';
 import { consequence, sumOf, type Consequence, type Pricing } from '../assembly/consequence.ts';
 import { effectiveAgentOf } from '../assembly/effective.ts';
 import type { Conversation } from '../domain/conversation.ts';
+import type { EffectiveAgent } from '../domain/agent.ts';
 import { emptySelection } from '../domain/selection.ts';
 import type { ConversationRow, Log } from '../kernel/ports.ts';
 import { read } from '../loop/drive.ts';
 import { Money } from '../adapters/prices/money.ts';
 import type { Plugin } from '../kernel/plugin.ts';
 import { toolApproval } from '../plugins/gates/tool-approval.ts';
+import { toolFilter } from '../plugins/gates/tool-filter.ts';
 import type { LoadedBundle } from './load.ts';
 import { stanceInWords, toolStances } from './tool-stances.ts';
 
@@ -55,10 +57,15 @@ export async function planOf({ before, after, known, log, clock, price }: PlanOp
   for (const id of both) {
     const own = rows.filter(({ agent }) => agent === id);
     const talks = log === undefined ? [] : await Promise.all(own.map((row) => read(log, row)));
-    const costs = talks.map((conversation) => costOf(conversation, after, id, clock.now(), price));
+    const hidden = { before: hiddenFrom(before, known, id), after: hiddenFrom(after, known, id) };
+    const costs = talks.map((conversation) => costOf(conversation, after, id, { now: clock.now(), price, hidden }));
     agents.push({
       agent: id,
-      changes: [...bundleChanges(before.agent(id), after.agent(id)), ...ruleChanges({ before, after, known }, id)],
+      changes: [
+        ...bundleChanges(before.agent(id), after.agent(id)),
+        ...ruleChanges({ before, after, known }, id),
+        ...shownChanges(hidden),
+      ],
       active: talks.length,
       cold: costs.filter(({ kind }) => kind !== 'free').length,
       consequence: sumOf(costs, (amounts) => Money.sum(...amounts).toFixed()),
@@ -91,12 +98,50 @@ function ruleChanges(
   });
 }
 
+/** Tools that the prompts of an agent do not have, because a gate takes them out of each. */
+function hiddenFrom(loaded: LoadedBundle, known: readonly Plugin[], id: string): ReadonlySet<string> {
+  const agent = loaded.agent(id);
+  const isHidden = (tool: (typeof agent.grant.tools)[number]): boolean =>
+    toolStances({ loaded, known }, agent, tool).some(({ by, then }) => by === toolFilter.id && then === 'deny');
+  return new Set(agent.grant.tools.filter(isHidden).map(({ definition }) => definition.name));
+}
+
+interface Hidden {
+  readonly before: ReadonlySet<string>;
+  readonly after: ReadonlySet<string>;
+}
+
+function shownChanges({ before, after }: Hidden): readonly BundleChange[] {
+  const left = [...after].filter((name) => !before.has(name));
+  const joined = [...before].filter((name) => !after.has(name));
+  return [
+    ...left.map((name): BundleChange => ({ kind: 'rewrites', what: `${name} is taken out of the prompts` })),
+    ...joined.map((name): BundleChange => ({ kind: 'rewrites', what: `${name} is not taken out of the prompts` })),
+  ];
+}
+
+interface CostOptions {
+  readonly now: number;
+  readonly price: Pricing;
+  readonly hidden: Hidden;
+}
+
 /** For a conversation that is cold already, nothing costs. */
-function costOf(conversation: Conversation, after: LoadedBundle, id: string, now: number, price: Pricing): Consequence {
+function costOf(
+  conversation: Conversation,
+  after: LoadedBundle,
+  id: string,
+  { now, price, hidden }: CostOptions,
+): Consequence {
   const sent = conversation.agent;
   const next = effectiveAgentOf(after.agent(id), conversation.selection?.selection ?? emptySelection, {}).agent;
   const free: Consequence = { kind: 'free', tokens: 0, money: undefined, assumes: { prices: 'unknown' } };
-  return sent === undefined || isCold(conversation, now) ? free : consequence(sent, next, { conversation, now }, price);
+  if (sent === undefined || isCold(conversation, now)) return free;
+  return consequence(without(sent, hidden.before), without(next, hidden.after), { conversation, now }, price);
+}
+
+function without(agent: EffectiveAgent, hidden: ReadonlySet<string>): EffectiveAgent {
+  return hidden.size === 0 ? agent : { ...agent, tools: agent.tools.filter(({ name }) => !hidden.has(name)) };
 }
 
 async function activeRuns(
@@ -124,7 +169,7 @@ function wholeChanges(before: LoadedBundle, after: LoadedBundle): readonly Bundl
   if (before.id !== after.id) {
     changes.push({
       kind: 'free',
-      what: `the bundle is called ${after.id} and not ${before.id}: runs and choices of the old name stay with it`,
+      what: `the bundle is called ${after.id} and not ${before.id}: runs and choices of the old name stay with it, and a server takes it after a restart`,
     });
   }
   const configs = [before, after].map(

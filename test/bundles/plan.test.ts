@@ -51,8 +51,19 @@ const haiku = ', supported_models: [{ provider: anthropic, model: claude-haiku-4
 const policy = (rules: string): string =>
   `plugins: { active: [gate.approval_policy], gate.approval_policy: { rules: [${rules}] } }`;
 
+const filter = 'plugins: { active: [gate.tool_filter], gate.tool_filter: { deny: [calculate] } }';
+
 const edits: readonly (readonly [before: string, after: string, changes: readonly string[]])[] = [
   [bundle(), bundle(), []],
+  [
+    bundle(),
+    bundle('', '', filter),
+    [
+      'narrows: the plugin gate.tool_filter is active',
+      'narrows: calculate is refused',
+      'rewrites: calculate is taken out of the prompts',
+    ],
+  ],
   [bundle(), bundle('', time), ['widens: the tool time_now (time) is granted', 'rewrites: time_now joins the tools']],
   [
     bundle('', time),
@@ -100,41 +111,45 @@ for (const [before, after, changes] of edits) {
   });
 }
 
-test('an edit is priced over the conversations that are warm at the moment', async () => {
-  const after = bundle('', time);
-  await inFolder(bundle(), { 'new.yaml': after }, async (file, folder) => {
-    const log = createMemoryLog({ clock: systemClock });
-    const models = cachedModels([{ text: 'Yes.' }], systemClock);
-    const host = await createHost({
-      bundles: [file],
-      log: { ...log, close: () => undefined },
-      secret: 's',
-      environment: {},
-      models,
+for (const [about, after] of [
+  ['a tool is added', bundle('', time)],
+  ['a gate takes a tool out of the prompts', bundle('', '', filter)],
+] as const) {
+  test(`an edit is priced over the conversations that are warm at the moment: ${about}`, async () => {
+    await inFolder(bundle(), { 'new.yaml': after }, async (file, folder) => {
+      const log = createMemoryLog({ clock: systemClock });
+      const models = cachedModels([{ text: 'Yes.' }], systemClock);
+      const host = await createHost({
+        bundles: [file],
+        log: { ...log, close: () => undefined },
+        secret: 's',
+        environment: {},
+        models,
+      });
+      await host.start();
+      const ids = await Promise.all(
+        ['one', 'two'].map(async (prompt) => (await host.runs.create(ana, { prompt })).run.id),
+      );
+      for (const id of ids) for await (const _ of await host.runs.follow(ana, id, { until: 'ended' }));
+      await host.close();
+      const [old, now] = await Promise.all(
+        [file, path.join(folder, 'new.yaml')].map((one) => loadBundle(one, loadOptions)),
+      );
+      assert.ok(old !== undefined && now !== undefined);
+      const { agents } = await planOf({
+        before: old,
+        after: now,
+        known: allPlugins,
+        log,
+        clock: systemClock,
+        price: pricingOf(undefined, systemClock),
+      });
+      const [{ active, cold, consequence } = assert.fail()] = agents;
+      assert.deepEqual([active, cold, consequence.kind, consequence.section], [2, 2, 'all', 'tools']);
+      assert.ok(consequence.tokens > 3_000 && Number(consequence.money?.rebuild) > 0.01);
     });
-    await host.start();
-    const ids = await Promise.all(
-      ['one', 'two'].map(async (prompt) => (await host.runs.create(ana, { prompt })).run.id),
-    );
-    for (const id of ids) for await (const _ of await host.runs.follow(ana, id, { until: 'ended' }));
-    await host.close();
-    const [old, now] = await Promise.all(
-      [file, path.join(folder, 'new.yaml')].map((one) => loadBundle(one, loadOptions)),
-    );
-    assert.ok(old !== undefined && now !== undefined);
-    const { agents } = await planOf({
-      before: old,
-      after: now,
-      known: allPlugins,
-      log,
-      clock: systemClock,
-      price: pricingOf(undefined, systemClock),
-    });
-    const [{ active, cold, consequence } = assert.fail()] = agents;
-    assert.deepEqual([active, cold, consequence.kind, consequence.section], [2, 2, 'all', 'tools']);
-    assert.ok(consequence.tokens > 3_000 && Number(consequence.money?.rebuild) > 0.01);
   });
-});
+}
 
 test('on the command line a plan and an explanation fit into 80 columns, and are JSON when asked', async () => {
   await inFolder(bundle(), { 'new.yaml': bundle(', max_iterations: 9', time) }, async (file, cwd) => {
