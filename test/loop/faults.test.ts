@@ -4,11 +4,14 @@ import { test } from 'node:test';
 import { transcript } from '../../src/assembly/transcript.ts';
 import { fold } from '../../src/domain/fold.ts';
 import { deny, hold } from '../../src/kernel/verdict.ts';
-import type { Model, ModelSource, ModelStream } from '../../src/kernel/ports.ts';
+import type { Log, Model, ModelSource, ModelStream } from '../../src/kernel/ports.ts';
 import type { ModelPart } from '../../src/domain/model.ts';
 import type { Draft } from '../../src/domain/event.ts';
 import { aHouse, aSignal, aTool, anAgent, lastOf, settle, type House } from '../support/house.ts';
+import { Crash, dyingLog } from '../support/crash-log.ts';
 import { brokenMessages } from '../support/invariants.ts';
+import { aClock } from '../support/sim-clock.ts';
+import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 
 const scripted = { provider: 'scripted', model: 'scripted' };
 const echo = aTool('echo', (args) => args);
@@ -440,3 +443,45 @@ test('a fold of facts in any order of nonsense never throws', () => {
   }));
   assert.doesNotThrow(() => fold('c', 'main', [...facts].reverse() as never));
 });
+
+test('B043 arguments that end in the middle run nothing, whatever the provider says of why it stopped', async () => {
+  let runs = 0;
+  const house = aHouse({
+    script: [{ actions: [{ name: 'put', input: '{"text": "half' }], stop: 'actions' }, { text: 'done' }],
+    tools: [aTool('put', () => ++runs, { effect: 'once' })],
+  });
+  const conversation = await house.ask('go');
+  const result = await lastOf(house, 'tool.result');
+  assert.deepEqual([runs, result?.outcome, result?.error?.code], [0, 'invalid', 'bad_arguments']);
+  // What is sent from then on is what a provider takes.
+  assert.deepEqual(brokenMessages(transcript(conversation, { provider: 'scripted', model: 'scripted' })), []);
+});
+
+for (const [then, now, again] of [
+  ['idempotent', 'once', 1],
+  ['once', 'idempotent', 0],
+] as const) {
+  test(`B144 what was begun as ${then} is resumed as that, also where the tool is ${now} by then`, async () => {
+    const clock = aClock();
+    const log = createMemoryLog({ clock });
+    const keys: string[] = [];
+    const world = (effect: typeof then, over: Log): House =>
+      aHouse({
+        log: over,
+        clock,
+        script: [{ actions: [{ name: 'put' }] }, { text: 'done' }],
+        tools: [aTool('put', (_, { idempotencyKey }) => void keys.push(idempotencyKey), { effect })],
+      });
+    await world(then, log).say('go');
+    // The process dies when the tool has run and its result is not on record.
+    const dying = dyingLog(log, { at: 5, when: 'before' });
+    await assert.rejects(clock.until(world(then, dying).drive({ owner: 'w1' })), Crash);
+    const before = keys.length;
+    assert.equal(before, 1);
+    clock.advance(120_000);
+    const house = world(now, log);
+    await clock.until(house.drive({ owner: 'w2' }));
+    const intents = (await house.facts()).filter(({ type }) => type === 'tool.invoke');
+    assert.deepEqual([keys.length - before, intents.length, new Set(keys).size], [again, 1, 1]);
+  });
+}
