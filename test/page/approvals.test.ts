@@ -117,6 +117,15 @@ describe('what a person is asked', { skip: noBrowser, concurrency: 2 }, () => {
     assert.equal(await lastAnswer(page), 'Both are answered.');
   });
 
+  it('fits a small phone, the button of a question too', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served, '/', { width: 360 });
+    await say(page, 'two questions');
+    await page.getByRole('textbox', { name: 'Your answer to “Weft?”' }).waitFor();
+    const ends = '(selector) => document.querySelector(selector).getBoundingClientRect().right';
+    assert.ok(await page.evaluate<boolean>(`((end) => end('.question-form .button') < end('.question'))(${ends})`));
+  });
+
   it('says before the click that a key may refuse and not allow', async (t) => {
     const served = await aPageServer(t);
     const key = await served.key({ scopes: ['read', 'run'] });
