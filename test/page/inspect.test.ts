@@ -235,6 +235,8 @@ describe('the inspector', { skip: noBrowser, concurrency: 2 }, () => {
       for (const tab of ['time', 'tokens', 'prompts', 'verdicts', 'log', 'replay']) {
         await page.goto(inspect(id, tab));
         await page.locator('.tab-panel h3, .tab-panel table, .section, .log-list details, .replay').first().waitFor();
+        // A list shows what it has measured with the frame after: the checker must not come in between.
+        await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
         found.push(...(await seriousFindings(page)).map((one) => `${tab} ${one}`));
         if (!(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth')))
           found.push(`${tab} is too wide`);

@@ -143,7 +143,7 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
 
   it('tell what an edited bundle would do before anybody saves it, and what is wrong with it', async (t) => {
     const served = await anObservatory(t);
-    await served.surveyed();
+    await served.survey();
     const { page } = await visit(t, served, '/agents/main?tab=edit');
     const text = readFileSync(OBSERVATORY, 'utf8');
     const field = page.getByRole('textbox', { name: /^The whole bundle/ });
@@ -325,6 +325,10 @@ describe('the pages of operators', { skip: noBrowser, concurrency: 2 }, () => {
     await page.getByText('A script answers for now').waitFor();
     await page.getByText('export ANTHROPIC_API_KEY=').waitFor();
     await page.getByText('ollama run').waitFor();
+    assert.deepEqual(await seriousFindings(page), []);
+    const dark = await visit(t, served, '/', { dark: true });
+    await dark.page.getByText('ollama run').waitFor();
+    assert.deepEqual(await seriousFindings(dark.page), []);
     await say(page, 'I hold $8,000 of a $10,000 portfolio. What is my exposure?');
     assert.match(await lastAnswer(page), /80/);
   });
