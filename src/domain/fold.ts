@@ -221,6 +221,9 @@ function pulled(moved: Fresh, payload: FactPayload<'source.pulled'>): Conversati
   return inTurn(moved, (turn) => ({ ...turn, pulls: [...(turn.pulls ?? []), payload] }));
 }
 
+/** What most turns end with as they began: one list for all of them, since a turn is kept for as long as its conversation. */
+const NONE: readonly never[] = [];
+
 function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>): Conversation {
   const agent = fact.payload.agent ?? conversation.agent;
   if (agent === undefined) return conversation;
@@ -237,19 +240,19 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
     inputs: conversation.inbox,
     iterations: AppendList.of<Iteration>(),
     current: undefined,
-    pending: [],
+    pending: NONE,
     plan: 'none',
-    requests: [],
-    waits: [],
-    early: [],
+    requests: NONE,
+    waits: NONE,
+    early: NONE,
     restedMs: 0,
-    skills: [],
+    skills: NONE,
     events: conversation.events,
     cancel: conversation.cancelNext ? 'requested' : 'none',
     override: undefined,
     denied: undefined,
     compaction: 'none',
-    asides: [],
+    asides: NONE,
     output: undefined,
     calls: 0,
     faults: 0,
@@ -258,11 +261,11 @@ function startTurn(conversation: Conversation, fact: FactOf<'agent.turn.start'>)
     empties: 0,
     pauses: 0,
     usage: noUsage,
-    repeats: [],
+    repeats: NONE,
     stalls: 0,
     end: undefined,
   };
-  return { ...known, inbox: [], events: [], cancelNext: false, turn };
+  return { ...known, inbox: NONE, events: NONE, cancelNext: false, turn };
 }
 
 function endTurn(conversation: Conversation, end: FactPayload<'agent.turn.end'>): Conversation {
@@ -276,7 +279,7 @@ function endTurn(conversation: Conversation, end: FactPayload<'agent.turn.end'>)
     turns: conversation.turns.append({
       ...turn,
       iterations: turn.iterations.trim(),
-      pending: [],
+      pending: NONE,
       end,
       endedAt: conversation.at,
     }),
