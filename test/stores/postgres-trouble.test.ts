@@ -1,5 +1,8 @@
 // What an operator may do to a database, and what Treadle says then.
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openPostgresLog, type PostgresLog } from '../../src/adapters/stores/postgres.ts';
@@ -54,6 +57,57 @@ describe('trouble with PostgreSQL', { skip: withoutPostgres }, () => {
   test('a role that is not let in is told so, without its password', async () => {
     const stranger = cluster.url.replace('treadle@', 'nobody:right@');
     said(await refused(() => open(stranger)), 'log_unavailable', /"nobody" does not exist.*user and a password/);
+  });
+
+  test('a password that is wrong is told so, and stands in no message', async () => {
+    const file = path.join(cluster.folder, 'data/pg_hba.conf');
+    const rules = readFileSync(file, 'utf8');
+    writeFileSync(file, `host all locked 127.0.0.1/32 scram-sha-256\n${rules}`);
+    cluster.sql(`CREATE ROLE locked LOGIN PASSWORD 'right'; SELECT pg_reload_conf()`);
+    const as = (password: string): string => cluster.url.replace('treadle@', `locked:${password}@`);
+    const wrong = await refused(() => open(as('bright')));
+    said(wrong, 'log_unavailable', /password authentication failed.*%40/);
+    said(await refused(() => open(as('right'))), 'log_unavailable', /treadle migrate/);
+    said(await refused(() => open(cluster.url.replace('treadle@', 'locked@'))), 'log_unavailable', /password/);
+    writeFileSync(file, rules);
+    cluster.sql('SELECT pg_reload_conf()');
+  });
+
+  test('a server that cannot do TLS, and one that is no PostgreSQL, are told apart', async (t) => {
+    said(await refused(() => open(`${cluster.url}?sslmode=require`)), 'log_unavailable', /SSL.*sslmode/);
+    const other = createServer(
+      (socket) => void socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    );
+    await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
+    t.after(() => other.close());
+    const { port } = other.address() as AddressInfo; // it listens on a port
+    const elsewhere = await refused(() => open(`postgres://a@127.0.0.1:${port}/b`));
+    said(elsewhere, 'log_unavailable', /PostgreSQL server that answers/);
+  });
+
+  test('a server that is too old is refused by its version', async () => {
+    // A server that answers as PostgreSQL 13 does: there is none to be had that is so old and may be installed.
+    cluster.sql(`CREATE ROLE elder LOGIN; CREATE SCHEMA older; GRANT USAGE ON SCHEMA older TO elder;
+      ALTER ROLE elder SET search_path = older, pg_catalog;
+      CREATE FUNCTION older.current_setting(text) RETURNS text LANGUAGE sql AS
+        $$ SELECT CASE $1 WHEN 'server_version_num' THEN '130014' ELSE pg_catalog.current_setting($1) END $$`);
+    const elder = cluster.url.replace('treadle@', 'elder@');
+    said(await refused(() => open(elder)), 'log_version', /PostgreSQL 13.*14 or newer.*upgrade the server/);
+  });
+
+  test('a process whose connections are all waiting says that, and goes on when one is free', async () => {
+    const url = fresh();
+    const [here, there] = [await open(`${url}&pool=2`), await open(url)];
+    await here.create(aConversation('c1'));
+    await there.database.together(async (transaction) => {
+      await transaction.run(`LOCK TABLE ${there.database.settings.schema}.conversations`);
+      const waiting = [1, 2].map(async () => here.find('c1'));
+      said(await refused(() => here.find('c1')), 'log_locked', /free connection of this process.*pool=/);
+      void Promise.allSettled(waiting);
+    });
+    assert.equal((await here.find('c1'))?.id, 'c1');
+    await here.close();
+    await there.close();
   });
 
   test('a role that may not make tables is told to have them made', async () => {

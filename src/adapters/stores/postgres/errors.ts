@@ -65,6 +65,25 @@ const LOST = new Set([
 ]);
 const LOST_WORDS = /Connection terminated|not queryable|Query read timeout|timeout expired|Client was closed/i;
 
+/** What the driver finds out by itself before it is let in, and says in words alone. */
+const DRIVER_WORDS = [
+  {
+    says: /\bSASL\b|password must be/,
+    wanted: 'a user and a password that the server lets in',
+    hint: 'the server asks for a password: put it into DATABASE_URL, or into PGPASSWORD',
+  },
+  {
+    says: /does not support SSL|CERT|certificate|\bTLS\b|\bSSL\b/,
+    wanted: 'a line that is secured as both sides want it',
+    hint: 'see sslmode and sslrootcert in DATABASE_URL, and the certificate of the server',
+  },
+  {
+    says: /invalid response|parse.* message/i,
+    wanted: 'a PostgreSQL server that answers',
+    hint: 'something else answers there: check host and port in DATABASE_URL',
+  },
+];
+
 /** Any problem of the server as a `TreadleError`. What is not about it, such as a bug of ours, comes back as it is. */
 export function postgresError(problem: unknown, place: string): unknown {
   if (TreadleError.is(problem)) return problem;
@@ -85,6 +104,9 @@ export function postgresError(problem: unknown, place: string): unknown {
   const system = field(problem, 'code');
   if (system === 'ENOTFOUND')
     return new TreadleError('log_unavailable', { ...detail, wanted: 'a host that exists', hint: 'check DATABASE_URL' });
+  const words = DRIVER_WORDS.find(({ says }) => says.test(`${String(system)} ${found}`));
+  if (words !== undefined)
+    return new TreadleError('log_unavailable', { ...detail, wanted: words.wanted, hint: words.hint });
   if (isLost(problem)) return new TreadleError('log_unavailable', { ...detail, ...reachable });
   return state === undefined
     ? problem
