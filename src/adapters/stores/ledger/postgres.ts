@@ -23,8 +23,8 @@ import { accountOf, dayOf, setAsideOf } from './rows.ts';
 /**
  * What was spent, beside the log in its database, for any number of processes. The log closes the connections.
  *
- * Counting holds one row a conversation from the beginning, and those of users and tenants, for which many wait, only to the
- * end; setting aside locks the accounts by name, and reads what is spent and what is held at one moment.
+ * Counting holds one row a conversation from the beginning, and those of days, users and tenants, for which many wait, for one
+ * statement and the commit; setting aside locks the accounts by name, and reads what is spent and what is held at one moment.
  */
 export function createPostgresLedger(
   database: Database,
@@ -48,14 +48,13 @@ export function createPostgresLedger(
     async add(spender, entries, { through, settles = [] }) {
       const conversation = storedName(spender.conversationId);
       await database.together(async (transaction) => {
-        await transaction.run(sql.begin, [conversation]);
-        const [row] = await transaction.run<Row>(sql.hold, [conversation]);
-        const known = Number(row?.['seq'] ?? 0);
+        const known = await hold(transaction, conversation);
         const fresh = entries.filter(({ seq }) => seq > known);
-        for (const [key, own] of byDay(spender, fresh)) await count(transaction, spender.tenant, key, own);
-        if (settles.length > 0) await transaction.run(sql.settle, [conversation, settles.map(storedName)]);
-        if (through > known) await transaction.run(sql.move, [conversation, through]);
-        if (fresh.length > 0) await transaction.run(sql.charge, columnsOf(byAccount(spender, fresh)));
+        await transaction.run(sql.count, [
+          ...[conversation, settles.map(storedName), through],
+          ...columnsOf(byAccount(spender, fresh)),
+          ...[storedName(spender.tenant), ...dayColumnsOf(byDay(spender, fresh))],
+        ]);
       }, 'long');
     },
     async skip(conversationId, through) {
@@ -103,15 +102,13 @@ export function createPostgresLedger(
     close: () => undefined,
   };
 
-  /** Adds entries of one user, agent, bundle, model and day to what is there. */
-  async function count(transaction: Transaction, tenant: string, key: DayKey, entries: readonly LedgerEntry[]) {
-    const place = [tenant, key.userId, key.agent, key.bundle, key.provider, key.model, key.day].map(storedName);
-    await transaction.run(sql.beginDay, place);
-    const [row] = await transaction.run<Row>(sql.holdDay, place);
-    const before: Day = row === undefined ? emptyDay(key) : dayIn(row);
-    const { calls, failed, actions, unpriced, unreported, usage, cost } = entries.reduce(counted, before);
-    const figures = [calls, failed, actions, unpriced, unreported, JSON.stringify(usage), cost];
-    await transaction.run(sql.putDay, [...place, ...figures]);
+  /** How far a conversation was counted; nobody else counts it until the transaction ends. */
+  async function hold(transaction: Transaction, conversation: string): Promise<number> {
+    for (;;) {
+      const [row] = await transaction.run<Row>(sql.hold, [conversation]);
+      if (row !== undefined) return Number(row['seq']);
+      await transaction.run(sql.begin, [conversation]);
+    }
   }
 }
 
@@ -155,6 +152,16 @@ function columnsOf(charges: readonly (readonly [readonly [string, string], Accou
   return [...names, ...figures];
 }
 
+/** What is to be added to each day, a list a column. */
+function dayColumnsOf(days: readonly (readonly [DayKey, readonly LedgerEntry[]])[]): Value[] {
+  const sums = days.map(([key, entries]): Day => entries.reduce(counted, emptyDay(key)));
+  const names = DAY_NAMES.map((name) => sums.map((day) => storedName(day[name])));
+  const figures = DAY_FIGURES.map((name) => sums.map((day) => day[name]));
+  return [...names, ...figures, sums.map(({ usage }) => JSON.stringify(usage)), sums.map(({ cost }) => cost)];
+}
+
+const DAY_NAMES = ['userId', 'agent', 'bundle', 'provider', 'model', 'day'] as const;
+const DAY_FIGURES = ['calls', 'failed', 'actions', 'unpriced', 'unreported'] as const;
 const FIGURES = ['calls', 'actions', 'tokens', 'money', 'cost', 'unpriced', 'unreported'] as const;
 
 /** A decimal as it is written elsewhere: a database keeps zeros at its end. */
@@ -190,8 +197,6 @@ function statements(s: string) {
   const day = 'user_id, agent, bundle, provider, model, day';
   const figures = 'calls, failed, actions, unpriced, unreported, usage, cost';
   const account = 'calls, actions, tokens, money, cost, unpriced, unreported';
-  const here =
-    'tenant = $1 AND user_id = $2 AND agent = $3 AND bundle = $4 AND provider = $5 AND model = $6 AND day = $7';
   const held = (prefix: string): string =>
     ['calls', 'actions', 'tokens', 'nanos'].map((name) => `coalesce(sum(${name}), 0) AS ${prefix}${name}`).join(', ');
   return {
@@ -202,17 +207,26 @@ function statements(s: string) {
       ON CONFLICT (conversation) DO UPDATE SET seq = greatest(p.seq, excluded.seq)`,
 
     account: `SELECT ${account} FROM ${s}.accounts WHERE account = $1 AND period = $2`,
-    charge: `INSERT INTO ${s}.accounts AS a (account, period, ${account})
-      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::numeric[], $7::numeric[],
-        $8::bigint[], $9::bigint[])
-      ON CONFLICT (account, period) DO UPDATE SET
-        ${FIGURES.map((name) => `${name} = a.${name} + excluded.${name}`).join(', ')}`,
-
-    beginDay: `INSERT INTO ${s}.usage_days (tenant, ${day}, ${figures})
-      VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0, 0, '{}', 0) ON CONFLICT DO NOTHING`,
-    holdDay: `SELECT ${day}, ${figures} FROM ${s}.usage_days WHERE ${here} FOR UPDATE`,
-    putDay: `UPDATE ${s}.usage_days SET calls = $8, failed = $9, actions = $10, unpriced = $11, unreported = $12,
-      usage = $13, cost = $14 WHERE ${here}`,
+    // All in one, so that who waits for a row of a tenant waits for one statement. Usage is added up part by part.
+    count: `WITH settled AS (
+        DELETE FROM ${s}.reservations WHERE conversation = $1 AND id = ANY ($2::text[])
+      ), moved AS (
+        UPDATE ${s}.positions SET seq = greatest(seq, $3::bigint) WHERE conversation = $1
+      ), charged AS (
+        INSERT INTO ${s}.accounts AS a (account, period, ${account})
+        SELECT * FROM unnest($4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::numeric[],
+          $10::numeric[], $11::bigint[], $12::bigint[])
+        ON CONFLICT (account, period) DO UPDATE SET ${FIGURES.map((name) => `${name} = a.${name} + excluded.${name}`).join(', ')}
+      )
+      INSERT INTO ${s}.usage_days AS d (tenant, ${day}, calls, failed, actions, unpriced, unreported, usage, cost)
+      SELECT $13, n.* FROM unnest($14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[],
+        $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[], $24::bigint[], $25::text[], $26::numeric[]) n
+      ON CONFLICT (tenant, day, user_id, agent, bundle, provider, model) DO UPDATE SET
+        ${DAY_FIGURES.map((name) => `${name} = d.${name} + excluded.${name}`).join(', ')}, cost = d.cost + excluded.cost,
+        usage = (SELECT coalesce(json_object_agg(part, tokens), '{}')::text FROM (
+          SELECT key AS part, sum(value::numeric) AS tokens FROM (
+            SELECT * FROM json_each_text(d.usage::json) UNION ALL SELECT * FROM json_each_text(excluded.usage::json)
+          ) parts GROUP BY key) sums)`,
     days: `SELECT ${day}, ${figures} FROM ${s}.usage_days
       WHERE tenant = $1 AND day BETWEEN $2 AND $3 AND ($4::text IS NULL OR user_id = $4)`,
 
@@ -232,7 +246,6 @@ function statements(s: string) {
       ON CONFLICT (account, id) DO UPDATE SET conversation = excluded.conversation, owner = excluded.owner,
         until = excluded.until, calls = excluded.calls, actions = excluded.actions, tokens = excluded.tokens,
         nanos = excluded.nanos`,
-    settle: `DELETE FROM ${s}.reservations WHERE conversation = $1 AND id = ANY ($2::text[])`,
     release: `DELETE FROM ${s}.reservations WHERE conversation = $1`,
   } as const;
 }
