@@ -1,13 +1,16 @@
-// How far workers over one PostgreSQL go: `node bench/scale.ts [runs]`, or `node bench/scale.ts [runs] engines` for the engines
-// side by side alone. Prints tables for docs/operations.md.
+// How far workers over one PostgreSQL go: `node bench/scale.ts [runs] [--tenants 50]`, or with `engines` after the runs for the
+// engines side by side alone. Prints tables for docs/operations.md.
 //
 // A run is four model calls without latency and three actions without work, so what is measured is Treadle and the database.
+// Runs are spread over tenants, as those of a service are: all calls of one tenant add to the same account, one after another,
+// and of a single tenant that account is all that would be measured. `--tenants 1` does so.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { openPostgresLog } from '../src/adapters/stores/postgres.ts';
 import { systemClock } from '../src/base/clock.ts';
 import type { Log } from '../src/kernel/ports.ts';
@@ -17,7 +20,12 @@ import { startPostgres, type Cluster } from '../test/support/postgres.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const BUNDLE = path.join(ROOT, 'test/scale/fixtures/effects.yaml');
-const RUNS = Number(process.argv[2] ?? 300);
+const { values: given, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { tenants: { type: 'string', default: '50' } },
+});
+const RUNS = Number(positionals[0] ?? 300);
+const TENANTS = Number(given.tenants);
 const CROWD = 10_000;
 const ALONE = 100;
 const SETTLE_MS = 20_000;
@@ -31,9 +39,11 @@ const cluster = await startPostgres({
 const folder = mkdtempSync(path.join(tmpdir(), 'treadle-scale-'));
 try {
   await engines();
-  if (process.argv[3] !== 'engines') {
-    console.log('\n| Workers | Runs a second | A run, p50 | p99 | Transactions a run | Bytes a run |');
-    console.log('| --- | --- | --- | --- | --- | --- |');
+  if (positionals[1] !== 'engines') {
+    console.log(
+      '\n| Workers | Runs a second | A run, p50 | p99 | Transactions a run | Processor a run: workers | database | Bytes a run |',
+    );
+    console.log('| --- | --- | --- | --- | --- | --- | --- | --- |');
     for (const workers of [1, 2, 4]) await measure(workers);
     await appends();
     await idle();
@@ -50,13 +60,14 @@ async function measure(count: number): Promise<void> {
   const workers = await Promise.all(Array.from({ length: count }, () => startWorker(url)));
   await begin(log, Math.ceil(RUNS / 10), 'warm');
   await until(log, Math.ceil(RUNS / 10));
-  const before = figures(cluster, schema);
+  const pids = workers.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
+  const before = { ...figures(cluster, schema), workers: processorMs(pids), database: databaseMs(cluster) };
   const began = performance.now();
   await begin(log, RUNS, 'run');
   await until(log, Math.ceil(RUNS / 10) + RUNS);
   const seconds = (performance.now() - began) / 1_000;
+  const after = { ...figures(cluster, schema), workers: processorMs(pids), database: databaseMs(cluster) };
   for (const worker of workers) worker.kill('SIGTERM');
-  const after = figures(cluster, schema);
   const times: number[] = [];
   for (let index = 0; index < RUNS; index++) {
     const facts = await log.read(`run${index}`, 0, 1_000);
@@ -67,7 +78,10 @@ async function measure(count: number): Promise<void> {
   const cell = (share: number): string => `${times[Math.floor(share * (times.length - 1))] ?? 0} ms`;
   const each = (name: keyof typeof after): string => ((after[name] - before[name]) / RUNS).toFixed(0);
   const rate = (RUNS / seconds).toFixed(0);
-  console.log(`| ${count} | ${rate} | ${cell(0.5)} | ${cell(0.99)} | ${each('transactions')} | ${each('bytes')} |`);
+  const spent = `${each('workers')} ms | ${each('database')} ms`;
+  console.log(
+    `| ${count} | ${rate} | ${cell(0.5)} | ${cell(0.99)} | ${each('transactions')} | ${spent} | ${each('bytes')} |`,
+  );
 }
 
 async function begin(
@@ -76,11 +90,11 @@ async function begin(
   name: string,
   text = `read 0 ${path.join(folder, 'effects')}`,
 ): Promise<void> {
-  const meta = { agent: 'main', bundle: 'effects@1', userId: 'ana', tenant: 'acme', agentPath: 'main' };
+  const meta = { agent: 'main', bundle: 'effects@1', userId: 'ana', agentPath: 'main' };
   await Promise.all(
     Array.from({ length: count }, async (_, index) => {
       const id = `${name}${index}`;
-      await log.create({ id, ...meta, createdAt: systemClock.now() });
+      await log.create({ id, ...meta, tenant: `t${index % TENANTS}`, createdAt: systemClock.now() });
       await log.post(id, { type: 'io.input', payload: { text, mode: 'message' } });
     }),
   );
@@ -172,6 +186,36 @@ async function ended(log: Log, id: string): Promise<void> {
 function cpuOf({ pid = 0 }: ChildProcess): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ').slice(11, 13) ?? [];
   return (Number(user) + Number(system)) / 100;
+}
+
+/**
+ * What processes have had of a processor, which other work on the machine does not change as it changes the time that passes.
+ * NaN where the system does not say.
+ */
+function processorMs(pids: readonly number[], column = 13): number {
+  const ticks = pids.flatMap((pid) => {
+    const fields = statOf(pid);
+    return fields === undefined ? [NaN] : [Number(fields[column]), Number(fields[column + 1])];
+  });
+  return ticks.reduce((sum, one) => sum + one, 0) * 10;
+}
+
+/** Of the server, of its processes that live, and of those that have ended. */
+function databaseMs({ pid }: Cluster): number {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const children = all.map(Number).filter((one) => Number(statOf(one)?.[3]) === pid());
+  return processorMs([pid(), ...children]) + processorMs([pid()], 15);
+}
+
+/** The fields of `/proc/<pid>/stat`, from 0. */
+function statOf(pid: number): readonly string[] | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/\(.*\)/, 'name')
+      .split(' ');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Fenced appends of one fact, one after another and from sixteen conversations at once. */
