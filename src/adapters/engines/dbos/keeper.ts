@@ -30,7 +30,7 @@ export interface KeeperOptions {
 export interface Keeper {
   /** The first round, and all that come after it. */
   start(): Promise<void>;
-  /** Throws when the last round that succeeded was too long ago. */
+  /** For how many milliseconds the last round that succeeded is too long ago; 0 where it is not. */
   lateMs(): number;
   /** Hands over what this process has taken up and not ended, and says that it is gone. */
   leave(): Promise<void>;
