@@ -4,7 +4,9 @@ import path from 'node:path';
 import process from 'node:process';
 import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
+import { randomIds } from '../base/ids.ts';
 import { toJson } from '../base/json.ts';
+import type { Ledger } from '../kernel/ledger.ts';
 import type { AllowanceStore, ConversationRow, Log, Logger } from '../kernel/ports.ts';
 import type { ControlStore, ToolMemory } from '../kernel/stores.ts';
 import { CONTROL_FILE } from '../platform/data-folder.ts';
@@ -48,9 +50,10 @@ export interface PlatformOptions extends CommonOptions {
 /** A bundle, running. */
 export async function openPlatform({ bundle, log, file, debug, environment }: PlatformOptions): Promise<Platform> {
   let control: ControlStore | undefined;
+  let ledger: Ledger | undefined;
   try {
     const { createPlatform } = await import('../platform/platform.ts');
-    const { databaseOf, openNotesOf, pluginFolder } = await import('../platform/storage.ts');
+    const { databaseOf, openLedgerOf, openNotesOf, pluginFolder } = await import('../platform/storage.ts');
     const notes = openNotesOf({ file, database: databaseOf(log) });
     const logger = debug === true ? { logger: stderrLogger } : {};
     control = await openChoices(log, file);
@@ -67,15 +70,24 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
       toolMemory: beside,
       notes,
       pluginFolder: pluginFolder({ file }),
+      async meteringOf(loaded) {
+        const { localMetering } = await import('../platform/local-metering.ts');
+        const openLedger = async (): Promise<Ledger> =>
+          (ledger = await openLedgerOf({ file, database: databaseOf(log) }));
+        const by = { clock: systemClock, ids: randomIds, logger: debug === true ? stderrLogger : silentLogger };
+        return localMetering(loaded, { ...by, log, openLedger });
+      },
     });
     const close = async (options?: Parameters<Platform['close']>[0]): Promise<void> => {
       await platform.close(options);
       await notes?.close();
+      await ledger?.close();
       await control?.close();
     };
     // Its own properties are asked each time: an edit of the bundle changes them.
     return Object.create(platform, { close: { value: close } }) as Platform; // a platform with another end
   } catch (error) {
+    await ledger?.close();
     await control?.close();
     await log.close();
     throw error;
@@ -167,5 +179,12 @@ function line(level: string) {
     process.stderr.write(`${level}: ${message} ${JSON.stringify(toJson(fields))}\n`);
   };
 }
+
+const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 const stderrLogger: Logger = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };

@@ -18,7 +18,7 @@ import { processEnvironment, type Environment } from './environment.ts';
 import { editedBundle, type EditedBundle, type Recorded } from './edited-bundle.ts';
 import { loadBundle, type LoadedBundle, type LoadOptions } from './load.ts';
 import { pluginParts } from './install-plugins.ts';
-import { meteringPart } from './metering/install.ts';
+import { meteringPart, type Metering } from './metering/install.ts';
 import { createSpending } from './metering/spending.ts';
 import type { Measures } from './measures.ts';
 import { createPluginPool, type Part } from './plugin-pool.ts';
@@ -48,6 +48,8 @@ export interface OpenBundleOptions {
   readonly allowances?: Pick<AllowanceStore, 'allowancesOf'> | undefined;
   /** What keeps figures, traces and the ledger of this process; nothing is measured when absent. */
   readonly measures?: Measures | undefined;
+  /** What is spent is counted so where `measures` have nothing that does; asked once, with the bundle as it was loaded. */
+  readonly meteringOf?: ((bundle: LoadedBundle) => Promise<Metering | undefined>) | undefined;
   /** Where plugins keep what has to be there after this process. */
   readonly pluginFolder?: string | undefined;
   /** How long a process that died keeps its runs from the others. */
@@ -88,6 +90,14 @@ export interface OpenBundle {
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** What a start that fails does with what it had loaded. */
+function closing(bundle: LoadedBundle): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await bundle.close();
+    throw error;
+  };
+}
+
 /** The one place where the loop, the adapters and the plugins meet. Throws what loading a bundle throws. */
 export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle> {
   const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
@@ -105,9 +115,11 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       logger,
       accounts: options.accounts,
     });
+  const first = await load();
+  const metering = measures.metering ?? (await options.meteringOf?.(first).catch(closing(first)));
   const bus = createBus({ clock, logger, record: async (id, draft) => (await log.post(id, draft)).fact });
   const pool = createPluginPool(bus);
-  const spending = measures.metering === undefined ? undefined : createSpending(measures.metering.meter, clock);
+  const spending = metering === undefined ? undefined : createSpending(metering.meter, clock);
   let registered: Promise<Telemetry> | undefined;
   const telemetryOf = async (id: string): Promise<Telemetry | undefined> =>
     measures.telemetry ?? (id === otelObserver.id ? (registered ??= registeredTelemetry()) : undefined);
@@ -116,7 +128,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
   const observed = { known: plugins, observed: options.observed, telemetryOf };
   const partsOf = (of: LoadedBundle): readonly Part[] => [
     ...pluginParts(of.plugins, { ...observed, clock, logger, spending, modelsOf, log, folder: options.pluginFolder }),
-    ...(measures.metering === undefined ? [] : [meteringPart(of, { ...measures.metering, clock, logger })]),
+    ...(metering === undefined ? [] : [meteringPart(of, { ...metering, clock, logger })]),
   ];
   const open = async (of: LoadedBundle): Promise<Edition> => {
     options.accepts?.(of);
@@ -130,12 +142,8 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     const ports = { log, bus: running.bus, clock, ids, models, logger, agents, allowances, blocks };
     return { bundle, model: chosen, running, ports: { ...ports, problemOf: (agent) => problemOf(bundle, agent) } };
   };
-  const first = await load();
   const reload = createReload({
-    first: await open(first).catch(async (error: unknown) => {
-      await first.close();
-      throw error;
-    }),
+    first: await open(first).catch(closing(first)),
     load,
     open,
     clock,

@@ -7,6 +7,7 @@ import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionS
 import type { AccountRows, ToolMemory } from '../kernel/stores.ts';
 import { providersOf, type Providers } from './account-providers.ts';
 import type { ChosenModel } from './auto-model.ts';
+import type { Metering } from './metering/install.ts';
 import { createConversations, type Conversations } from './conversations.ts';
 import type { Environment } from './environment.ts';
 import type { LoadedBundle, Notice } from './load.ts';
@@ -32,6 +33,8 @@ export interface PlatformOptions {
   readonly allowances?: AllowanceStore | undefined;
   /** Under which descriptions users have let tools of servers run. Only in their conversations when absent. */
   readonly toolMemory?: ToolMemory | undefined;
+  /** How what is spent is counted, for a bundle that has a ceiling of it. Nothing is when absent. */
+  readonly meteringOf?: ((bundle: LoadedBundle) => Promise<Metering | undefined>) | undefined;
   /** Where plugins keep what has to be there after this process. Nowhere when absent. */
   readonly pluginFolder?: string | undefined;
   /** Users' notes. None are kept when absent. Whoever opened the store closes it. */

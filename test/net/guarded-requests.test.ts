@@ -11,6 +11,18 @@ const refused = [
   ...['127.0.0.1', '10.1.2.3', '172.16.0.1', '192.168.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0', '224.0.0.1'],
   ...['255.255.255.255', '192.0.2.1', '198.18.0.1', '240.0.0.1', '::', '::1', 'fc00::1', 'fd00:ec2::254', 'fe80::1'],
   ...['fec0::1', 'ff02::1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::1'],
+  ...['::ffff:0:7f00:1', '64:ff9b:1::7f00:1', '64:ff9b::127.0.0.1', '2002:a9fe:a9fe::', '::ffff:a9fe:a9fe', '::7f00:1'],
+  ...[
+    'fe80::1%eth0',
+    '192.88.99.1',
+    '192.0.0.1',
+    '203.0.113.1',
+    '198.51.100.1',
+    '100.127.255.255',
+    '3fff::1',
+    '5f00::1',
+  ],
+  ...['0177.0.0.1', '0x7f000001', '127.1', '2130706433', '017700000001'],
   ...['2001::1', '2001:db8::1', '100::1', '4000::1', 'not an address'],
 ];
 for (const address of refused) {
@@ -67,6 +79,10 @@ const private_ = [
   'http://0x7f.1/',
   'http://169.254.169.254/latest',
   'http://[::ffff:7f00:1]/',
+  'http://017700000001/',
+  'http://127\u30020\u30020\u30021/',
+  'http://\u2460\u2461\u2466.\u24ea.\u24ea.\u2460/',
+  'http://[64:ff9b::a9fe:a9fe]/',
 ];
 for (const url of private_) {
   test(`${url} is not asked`, async (t) => {
@@ -104,7 +120,7 @@ test('a name is looked up once for a connection: what the DNS says next does not
   assert.deepEqual([lookups, asked.length], [1, 1]);
 });
 
-test('a redirect to a private address is not followed', async (t) => {
+test('B097 a redirect to a private address is not followed', async (t) => {
   const { port, asked } = await aServer(t, (_, response) => {
     response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end();
   });
@@ -115,18 +131,18 @@ test('a redirect to a private address is not followed', async (t) => {
   assert.equal(asked.length, 1);
 });
 
-test('a redirect to another scheme is not followed', async (t) => {
+test('B097 a redirect to another scheme is not followed', async (t) => {
   const { port } = await aServer(t, (_, response) => response.writeHead(301, { location: 'file:///etc/passwd' }).end());
   await assert.rejects(guarded(t, { allowHosts: ['localhost'] })(`http://localhost:${port}/`), /file: is not asked/);
 });
 
-test('redirects are followed a few times', async (t) => {
+test('B097 redirects are followed a few times', async (t) => {
   const { port, asked } = await aServer(t, (_, response) => response.writeHead(302, { location: '/again' }).end());
   await assert.rejects(guarded(t, { allowHosts: ['localhost'] })(`http://localhost:${port}/`), /more than 5 redirects/);
   assert.equal(asked.length, 6);
 });
 
-test('another host never sees the secrets of the first', async (t) => {
+test('B097 another host never sees the secrets of the first', async (t) => {
   const other = await aServer(t, (_, response) => response.end('there'));
   const first = await aServer(t, (_, response) =>
     response.writeHead(302, { location: `http://127.0.0.1:${other.port}/` }).end(),
