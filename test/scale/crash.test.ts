@@ -25,7 +25,7 @@ function fleetOn(engine: EngineName): void {
   });
   after(() => cluster.stop());
 
-  test('a worker killed in mid action: another goes on, and what acts once does not act twice', async (t) => {
+  test('B005: a worker killed in mid action: another goes on, and what acts once does not act twice', async (t) => {
     const fleet = startFleet(t, { engine, url: `${cluster.url}?schema=killed` });
     const [server, worker] = await Promise.all([fleet.serve('--no-drive'), fleet.work()]);
     const worlds = KINDS.map(() => fleet.world());
