@@ -27,14 +27,7 @@ test('B098 what is allowed allows nothing that comes with it', async () => {
     ...['echo hi >| x', 'echo hi &> x', 'echo hi 2> x', 'echo hi >> x', 'echo hi <> x'],
     // What makes another thing of the name, and names that only look like it.
     ...['echo(){ rm x; }; echo hi', 'function echo { rm x; }; echo hi', 'alias echo=rm; echo x', 'PATH=. echo hi'],
-    ...[
-      'LD_PRELOAD=./x.so echo hi',
-      './echo hi',
-      '/usr/local/bin/echo hi',
-      '\u0435cho hi',
-      'ec\u200bho hi',
-      '\uff45cho hi',
-    ],
+    ...['LD_PRELOAD=./x.so echo hi', './echo hi', '../echo hi', '\u0435cho hi', 'ec\u200bho hi', '\uff45cho hi'],
   ]) {
     assert.equal(await verdictOf(command), 'ask', command);
   }
