@@ -6,6 +6,7 @@ import remend from 'remend';
 import { ImagesMayCome } from '../state/images.ts';
 import { withFormulas } from '../state/formulas.ts';
 import { keyOf } from '../state/sources.ts';
+import { useCodeColours } from './code-colours.ts';
 import { CopyButton } from './copy-button.tsx';
 import { directions } from './directions.ts';
 import { useMath } from './math.ts';
@@ -41,18 +42,27 @@ export const Markdown = memo(function Markdown({
   return (
     <div className="markdown">
       <ImagesMayCome value={!isStreaming}>
-        {blocks?.map((block, index) => <Block key={index} text={block.raw} />) ?? <Block text={told} />}
+        {blocks?.map((block, index) => (
+          <Block key={index} text={block.raw} isOpen={isStreaming && index === blocks.length - 1} />
+        )) ?? <Block text={told} />}
       </ImagesMayCome>
     </div>
   );
 });
 
-const Block = memo(function Block({ text }: { readonly text: string }) {
+/** `isOpen`: more of it comes with every frame, so it is coloured once it is whole. */
+const Block = memo(function Block({ text, isOpen = false }: { readonly text: string; readonly isOpen?: boolean }) {
   const math = useMath(text);
+  const colours = useCodeColours(isOpen ? '' : text);
+  const rehype = [
+    ...DIRECTED,
+    ...(math === undefined ? [] : [math.rehype]),
+    ...(colours === undefined ? [] : [colours]),
+  ];
   return (
     <ReactMarkdown
       remarkPlugins={math === undefined ? GFM : [...GFM, math.remark]}
-      rehypePlugins={math === undefined ? DIRECTED : [...DIRECTED, math.rehype]}
+      rehypePlugins={rehype}
       components={components}
     >
       {text}
