@@ -47,39 +47,55 @@ export function Decisions({ agent, log }: { readonly agent: string | undefined; 
         </div>
       )}
       <div className="table-frame" tabIndex={0} role="region" aria-label="Verdicts">
-        <table className="verdicts">
-          <thead>
-            <tr>
-              <th scope="col" className="figure">
+        <table role="table" className="verdicts">
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader" scope="col" className="figure">
                 Fact
               </th>
-              <th scope="col">About</th>
-              <th scope="col">Who</th>
-              <th scope="col">Said</th>
-              <th scope="col">Why</th>
-              <th scope="col" className="figure">
+              <th role="columnheader" scope="col">
+                About
+              </th>
+              <th role="columnheader" scope="col">
+                Who
+              </th>
+              <th role="columnheader" scope="col">
+                Said
+              </th>
+              <th role="columnheader" scope="col">
+                Why
+              </th>
+              <th role="columnheader" scope="col" className="figure">
                 After
               </th>
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             {verdicts
               .filter((one) => isAll || !isRevision(one))
               .map((one) => (
-                <tr key={one.seq}>
-                  <td className="figure">{one.seq}</td>
-                  <th scope="row">{one.about}</th>
-                  <td>
+                <tr role="row" key={one.seq}>
+                  <td role="cell" className="figure">
+                    {one.seq}
+                  </td>
+                  <th role="rowheader" scope="row">
+                    {one.about}
+                  </th>
+                  <td role="cell">
                     {one.isPerson ? one.who : <code>{one.who}</code>}
                     {one.priority === undefined ? null : <small className="cell-more">priority {one.priority}</small>}
                   </td>
-                  <td>
+                  <td role="cell">
                     <span className="chip" data-tone={one.tone}>
                       {one.said}
                     </span>
                   </td>
-                  <td className="verdict-why">{one.why === '' ? '–' : one.why}</td>
-                  <td className="figure">{duration(one.at - first)}</td>
+                  <td role="cell" className="verdict-why">
+                    {one.why === '' ? '–' : one.why}
+                  </td>
+                  <td role="cell" className="figure">
+                    {duration(one.at - first)}
+                  </td>
                 </tr>
               ))}
           </tbody>

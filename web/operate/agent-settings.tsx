@@ -26,26 +26,32 @@ export function AgentSettings({ settings }: { readonly settings: AgentDetails['s
         />
       </div>
       <div className="table-frame" tabIndex={0} role="region" aria-label="Settings">
-        <table className="settings">
-          <thead>
-            <tr>
-              <th scope="col">Setting</th>
-              <th scope="col">Value</th>
-              <th scope="col">From</th>
+        <table role="table" className="settings">
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader" scope="col">
+                Setting
+              </th>
+              <th role="columnheader" scope="col">
+                Value
+              </th>
+              <th role="columnheader" scope="col">
+                From
+              </th>
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             {(shown === 'set' ? set : settings).map(({ key, value, from }) => (
-              <tr key={key}>
-                <th scope="row">
+              <tr role="row" key={key}>
+                <th role="rowheader" scope="row">
                   <code>{key}</code>
                 </th>
-                <td className="setting-value">
+                <td role="cell" className="setting-value">
                   <div {...(jsonInWords(value).length > LONG ? { className: 'long', tabIndex: 0 } : {})}>
                     {value === null ? '–' : jsonInWords(value)}
                   </div>
                 </td>
-                <td className="setting-from">
+                <td role="cell" className="setting-from">
                   <From place={from} />
                 </td>
               </tr>
