@@ -52,6 +52,12 @@ export interface Stance {
 }
 
 /**
+ * A text of a configuration as the bundle writes it, by its keys from the root: variables stand by their names. What people
+ * read is made of these, because a value may be a secret.
+ */
+export type Written = (at: readonly (string | number)[], text: string) => string;
+
+/**
  * One function that registers gates, listeners and answerers. What it registers is its declaration: the manifest is read
  * from the host afterwards, so it cannot disagree with the code.
  */
@@ -67,7 +73,7 @@ export interface Plugin<C = unknown> {
   /** Names and patterns of tools in a configuration: what no tool of a bundle is called is told to who wrote it. */
   tools?(config: C): readonly string[];
   /** What it will say of the runs of a tool, as far as the configuration tells. The first that is about a run counts. */
-  stances?(config: C, tool: ToolDefinition): readonly Stance[];
+  stances?(config: C, tool: ToolDefinition, written: Written): readonly Stance[];
   /** What takes its time, before setup: such as loading a package. Rejecting fails the start. */
   prepare?(config: C): Promise<void>;
   /** May return a function that is called when the plugin is taken down. Throwing fails the start. */

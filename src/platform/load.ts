@@ -111,6 +111,8 @@ export interface LoadedBundle {
   ): AgentSource;
   /** `file:line:column  path` of a key, by the keys that lead to it. */
   place(path: Path): string;
+  /** What the file says where a variable was put in, else undefined: for people, who must not read its value. */
+  written(path: Path): string | undefined;
   /** Each setting of an agent with the place that it comes from. */
   explain(agent: string): readonly Explained[];
   /** Leaves its tool servers, and ends those that are children. What still runs on them fails. */
@@ -309,6 +311,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       });
     },
     place: declared.place,
+    written: declared.written,
     explain: (name) => explain(declared, agent(name)),
     async close() {
       await Promise.all([servers.close(), services.close(), loaded.close()]);

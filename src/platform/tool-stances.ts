@@ -1,6 +1,6 @@
 import { inventoryLevels, resolve, type Path } from '../assembly/resolve.ts';
 import type { GrantedTool } from '../domain/grant.ts';
-import type { Plugin, Stance } from '../kernel/plugin.ts';
+import type { Plugin, Stance, Written } from '../kernel/plugin.ts';
 import type { LoadedAgent } from './agent-source.ts';
 import type { LoadedBundle } from './load.ts';
 
@@ -13,7 +13,7 @@ export interface ToolStance extends Omit<Stance, 'at'> {
 }
 
 export interface ToolStancesOptions {
-  readonly loaded: Pick<LoadedBundle, 'bundle' | 'plugins' | 'place'>;
+  readonly loaded: Pick<LoadedBundle, 'bundle' | 'plugins' | 'place' | 'written'>;
   readonly known: readonly Plugin[];
 }
 
@@ -25,7 +25,8 @@ export function toolStances(
 ): readonly ToolStance[] {
   const said = loaded.plugins.flatMap(({ id, config, at }) => {
     const plugin = known.find((one) => one.id === id);
-    const stances = plugin?.stances?.(plugin.config.parse(config ?? {}), definition) ?? [];
+    const written: Written = (within, text) => (at === undefined ? text : (loaded.written([...at, ...within]) ?? text));
+    const stances = plugin?.stances?.(plugin.config.parse(config ?? {}), definition, written) ?? [];
     return stances.map(({ at: within, ...stance }): ToolStance => {
       const path =
         within.length === 0 || at === undefined ? traitOf(loaded, frame.id, definition.group, own) : [...at, ...within];

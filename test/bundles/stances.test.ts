@@ -22,9 +22,9 @@ plugins: { active: [gate.approval_policy, gate.tool_filter], ${plugins} }
 const ALL = 'gate.approval_policy: { rules: [{ tool: calculate, then: allow }] }';
 
 /** What is told of `calculate`. */
-async function ofCalculate(plugins: string, more = ''): Promise<readonly ToolStance[]> {
+async function ofCalculate(plugins: string, more = '', environment = {}): Promise<readonly ToolStance[]> {
   return inFolder(bundle(plugins, more), {}, async (file) => {
-    const loaded = await loadBundle(file, loadOptions);
+    const loaded = await loadBundle(file, { ...loadOptions, environment });
     const agent = loaded.agent('main');
     const [tool] = agent.grant.tools;
     assert.ok(tool !== undefined);
@@ -63,6 +63,17 @@ test('each of them has its reason and its line in the bundle', async () => {
   const [one] = await ofCalculate(policy('{ tool: other, then: allow }, { then: ask, reason: Sums are looked at. }'));
   assert.equal(one?.why, 'Sums are looked at.');
   assert.match(one.from ?? '', /app\.yaml:8:\d+ +plugins\["gate\.approval_policy"\]\.rules\[1\]/);
+});
+
+test('a variable in a rule is told by its name, wherever it stands', async () => {
+  const environment = { CALC: 'calculate', WHO: 'bo', OURS: '*@secret.example', CODE: '7', TEAM: 'the lab' };
+  const rules = `{ tool: "\${CALC}", when: { to: "\${WHO}", cc: { glob: "\${OURS}" }, n: { one_of: ["\${CODE}", 8] } },
+    then: deny, reason: "Ask \${TEAM}." }`;
+  const [one] = await ofCalculate(policy(rules), '', environment);
+  assert.deepEqual(
+    [one?.when, one?.why],
+    ['to is "${WHO}" and cc is like ${OURS} and n is one of "${CODE}", 8', 'Ask ${TEAM}.'],
+  );
 });
 
 test('what the filter refuses is told with the pattern that does it', async () => {
@@ -106,7 +117,7 @@ test('whatever the rules are, the first stance that is about a run says what the
           return found !== undefined && isAbout(found, { tool, arguments: given });
         };
         const does = rules.find((_, place) => isAboutRun(place))?.then ?? otherwise;
-        const said = approvalPolicy.stances?.({ rules, otherwise }, tool) ?? [];
+        const said = approvalPolicy.stances?.({ rules, otherwise }, tool, (_, text) => text) ?? [];
         const first = said.find(({ at: [key, place] }) => key === 'otherwise' || isAboutRun(Number(place)));
         assert.equal(first?.then ?? 'allow', does);
       },

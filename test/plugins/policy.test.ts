@@ -168,10 +168,12 @@ surfaces:
 models: { balanced: { provider: scripted, model: scripted } }
 `;
 
-async function told(plugins: string): Promise<string> {
+async function told(plugins: string, environment = {}): Promise<string> {
   return inFolder(bundle(plugins), {}, async (file) => {
     try {
-      return (await loadBundle(file, loadOptions)).notices.map(({ place, text }) => `${place}: ${text}`).join('\n');
+      return (await loadBundle(file, { ...loadOptions, environment })).notices
+        .map(({ place, text }) => `${place}: ${text}`)
+        .join('\n');
     } catch (error) {
       if (error instanceof BundleError) return error.message;
       throw error;
@@ -189,5 +191,6 @@ test('a rule that is never reached, a key that nothing reads and a tool that is 
     /gate\.approval_policy"\]: "calculat" is the name of no tool of this bundle; did you mean calculate/,
   );
   assert.match(await told(policy("{ tool: 'mail_*', then: ask }")), /"mail_\*" is the name of no tool/);
+  assert.match(await told(policy("{ tool: '${MINE}', then: ask }"), { MINE: 'hush_1' }), /"\$\{MINE\}" is the name/);
   assert.equal(await told(policy("{ tool: 'calc*', then: ask }")), '');
 });

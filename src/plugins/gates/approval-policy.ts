@@ -52,14 +52,16 @@ export const approvalPolicy = definePlugin({
     ],
   },
   tools: ({ rules }) => rules.flatMap(({ tool }) => tool ?? []),
-  stances({ rules, otherwise = 'allow' }, tool) {
-    const own = rules.flatMap((rule, place) => (isOf(rule, tool) ? [{ rule, place }] : []));
-    const last = own.findIndex(({ rule }) => whenInWords(rule) === undefined);
-    const reached = last < 0 ? own : own.slice(0, last + 1);
-    const stances = reached.map(({ rule, place }): Stance => {
-      return { then: rule.then, when: whenInWords(rule), why: rule.reason, at: ['rules', place] };
+  stances({ rules, otherwise = 'allow' }, tool, written) {
+    const own = rules.flatMap((rule, place): readonly Stance[] => {
+      if (!isOf(rule, tool)) return [];
+      const at = ['rules', place] as const;
+      const when = whenInWords(rule, (within, text) => written([...at, ...within], text));
+      const why = rule.reason === undefined ? undefined : written([...at, 'reason'], rule.reason);
+      return [{ then: rule.then, when, why, at }];
     });
-    const all: readonly Stance[] = last < 0 ? [...stances, { then: otherwise, at: ['otherwise'] }] : stances;
+    const last = own.findIndex(({ when }) => when === undefined);
+    const all: readonly Stance[] = last < 0 ? [...own, { then: otherwise, at: ['otherwise'] }] : own.slice(0, last + 1);
     // An exception is one of something that comes after it.
     return all.slice(0, all.findLastIndex(({ then }) => then !== 'allow') + 1);
   },

@@ -4,8 +4,10 @@ import { canonicalJson, isObject, type Json } from '../../base/json.ts';
 import { STANDING_SCOPES } from '../../domain/allowance.ts';
 import { key, requiredKey } from '../../domain/bundle-key.ts';
 import { EFFECTS, type ToolDefinition } from '../../domain/tool.ts';
+import type { Written } from '../../kernel/plugin.ts';
 
 const plain = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+type Plain = z.infer<typeof plain>;
 
 /** A value as it is, or what is asked of it. All that is asked has to hold. */
 const matcher = z.union([
@@ -64,21 +66,30 @@ export function isOf({ tool: name = '*', effect }: PolicyRule, tool: ToolDefinit
 }
 
 /** Which runs of its tools a rule is about: `amount is over 50 and to is "bo"`; undefined where it is every one. */
-export function whenInWords({ when = {}, cost_over }: PolicyRule): string | undefined {
+export function whenInWords({ when = {}, cost_over }: PolicyRule, written: Written): string | undefined {
   const parts = [
-    ...Object.entries(when).map(([path, wanted]) => `${path} ${matcherInWords(wanted)}`),
+    ...Object.entries(when).map(([path, wanted]) => {
+      const told: Told = (value, ...within) =>
+        typeof value === 'string' ? written(['when', path, ...within], value) : value;
+      return `${path} ${matcherInWords(wanted, told)}`;
+    }),
     ...(cost_over === undefined ? [] : [`the run has cost more than $${cost_over}`]),
   ];
   return parts.length === 0 ? undefined : parts.join(' and ');
 }
 
-function matcherInWords(wanted: Matcher): string {
-  if (typeof wanted !== 'object' || wanted === null) return `is ${JSON.stringify(wanted)}`;
+/** A value of a matcher as people may read it, by its keys from the matcher. */
+type Told = (value: Plain, ...within: readonly (string | number)[]) => Plain;
+
+function matcherInWords(wanted: Matcher, told: Told): string {
+  if (typeof wanted !== 'object' || wanted === null) return `is ${JSON.stringify(told(wanted))}`;
   const { glob, one_of, over, under, present } = wanted;
   return [
     ...(present === undefined ? [] : [present ? 'is there' : 'is not there']),
-    ...(glob === undefined ? [] : [`is like ${glob}`]),
-    ...(one_of === undefined ? [] : [`is one of ${one_of.map((one) => JSON.stringify(one)).join(', ')}`]),
+    ...(glob === undefined ? [] : [`is like ${told(glob, 'glob')}`]),
+    ...(one_of === undefined
+      ? []
+      : [`is one of ${one_of.map((one, index) => JSON.stringify(told(one, 'one_of', index))).join(', ')}`]),
     ...(over === undefined ? [] : [`is over ${over}`]),
     ...(under === undefined ? [] : [`is under ${under}`]),
   ].join(', ');
