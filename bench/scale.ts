@@ -13,9 +13,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openPostgresLog } from '../src/adapters/stores/postgres.ts';
 import { systemClock } from '../src/base/clock.ts';
-import type { Log } from '../src/kernel/ports.ts';
-import { ENGINES, type EngineName } from '../src/platform/engine.ts';
-import { openStorage } from '../src/platform/storage.ts';
+import type { Log } from '../src/kernel/log.ts';
+import { ENGINES, type EngineName } from '../src/platform/hosting/engine.ts';
+import { openStorage } from '../src/platform/hosting/storage.ts';
 import { startPostgres, type Cluster } from '../test/support/postgres.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');

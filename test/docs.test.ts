@@ -16,11 +16,11 @@ import { EXIT_CODES } from '../src/cli/exit-codes.ts';
 import { facts, PASSING_ABOUT } from '../src/domain/event.ts';
 import type { Message } from '../src/domain/model.ts';
 import { QUESTION_ABOUT } from '../src/kernel/verdict.ts';
-import { builtinGroups } from '../src/platform/builtins.ts';
+import { builtinGroups } from '../src/platform/bundle/builtins.ts';
 import { agentGroup } from '../src/plugins/tools/agent.ts';
 import { planGroup } from '../src/plugins/tools/plan.ts';
-import { bundleJsonSchema } from '../src/platform/bundle-schema.ts';
-import { allPlugins } from '../src/platform/all-plugins.ts';
+import { bundleJsonSchema } from '../src/platform/bundle/bundle-schema.ts';
+import { allPlugins } from '../src/platform/bundle/all-plugins.ts';
 import { activeByDefault } from '../src/plugins/shipped.ts';
 import { aRequest, collect, ok, said, textOf, used } from './support/streams.ts';
 import { anchorsOf, blocksOf, firstCells, linksOf } from './support/markdown.ts';
@@ -91,7 +91,12 @@ test('every error code is documented, and prose names no other', () => {
 });
 
 test('every code that the loop states is documented, and no other', () => {
-  const sources = files(['src/loop/*.ts', 'src/kernel/ask.ts', 'src/domain/fold-turn.ts', 'src/platform/catalog.ts'])
+  const sources = files([
+    'src/loop/*.ts',
+    'src/kernel/ask.ts',
+    'src/domain/fold-turn.ts',
+    'src/platform/grant/catalog.ts',
+  ])
     .map(read)
     .join('\n');
   const told = { ...OBSERVATION_CODES, ...TURN_CODES };

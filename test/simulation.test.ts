@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMemoryLog } from '../src/adapters/stores/memory.ts';
-import type { Log } from '../src/kernel/ports.ts';
+import type { Log } from '../src/kernel/log.ts';
 import { brokenRules, type Ledger } from './support/invariants.ts';
 import { live, world } from './support/life.ts';
 import { aClock } from './support/sim-clock.ts';

@@ -1,7 +1,7 @@
 // docs/configuration.md, made of the schema of the bundle: what the file says and what the code reads cannot differ.
-import { allPlugins } from '../../src/platform/all-plugins.ts';
+import { allPlugins } from '../../src/platform/bundle/all-plugins.ts';
 import { activeByDefault } from '../../src/plugins/shipped.ts';
-import { bundleJsonSchema, definition } from '../../src/platform/bundle-schema.ts';
+import { bundleJsonSchema, definition } from '../../src/platform/bundle/bundle-schema.ts';
 import { canonicalJson, isObject, type JsonObject } from '../../src/base/json.ts';
 
 const INTRODUCTION = `# Configuration

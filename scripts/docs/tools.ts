@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isObject, type JsonObject } from '../../src/base/json.ts';
 import type { BuiltinGroup, ToolSpec } from '../../src/kernel/tool.ts';
-import { builtinGroups } from '../../src/platform/builtins.ts';
+import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
 import { agentGroup } from '../../src/plugins/tools/agent.ts';
 import { planGroup } from '../../src/plugins/tools/plan.ts';
 import { jsonType } from './shape.ts';

@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { entriesOf, emptyTimeline, project } from '../domain/timeline.ts';
-import type { ConversationRow, ListQuery } from '../kernel/ports.ts';
+import type { ConversationRow, ListQuery } from '../kernel/log.ts';
 import type { Conversations } from '../platform/conversations.ts';
 import { rowKindOf } from '../platform/runs/state.ts';
 import { CHAT_COMMANDS } from './chat-commands.ts';

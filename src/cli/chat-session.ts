@@ -4,7 +4,7 @@ import type { Conversation } from '../domain/conversation.ts';
 import { emptyTimeline, project } from '../domain/timeline.ts';
 import type { Message } from '../platform/conversations.ts';
 import type { Platform } from '../platform/platform.ts';
-import { didYouMean } from '../platform/problems.ts';
+import { didYouMean } from '../platform/bundle/problems.ts';
 import { askRequests } from './approval.ts';
 import { CHAT_COMMANDS, readTyped, type ChatCommandName } from './chat-commands.ts';
 import type { Outcome } from './exit-codes.ts';

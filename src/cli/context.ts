@@ -1,4 +1,4 @@
-import type { Environment } from '../platform/environment.ts';
+import type { Environment } from '../platform/bundle/environment.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every command is given besides its arguments. */

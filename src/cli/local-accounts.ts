@@ -4,12 +4,12 @@ import process from 'node:process';
 import { isoTime, systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
 import type { Account } from '../client/index.ts';
-import type { Logger } from '../kernel/ports.ts';
-import { accountSecrets } from '../platform/account-secrets.ts';
-import { createAccounts } from '../platform/accounts.ts';
-import { providersOf } from '../platform/account-providers.ts';
-import { CONTROL_FILE, dataFolder, makeDataFolder } from '../platform/data-folder.ts';
-import type { Environment } from '../platform/environment.ts';
+import type { Logger } from '../kernel/logger.ts';
+import { accountSecrets } from '../platform/accounts/account-secrets.ts';
+import { createAccounts } from '../platform/accounts/accounts.ts';
+import { providersOf } from '../platform/accounts/account-providers.ts';
+import { CONTROL_FILE, dataFolder, makeDataFolder } from '../platform/hosting/data-folder.ts';
+import type { Environment } from '../platform/bundle/environment.ts';
 import { loadForReading } from './load-bundle.ts';
 
 const CALLBACK = '/api/v1/accounts/callback';

@@ -2,11 +2,11 @@ import process from 'node:process';
 import { systemClock } from '../base/clock.ts';
 import type { Note, NoteChange, NoteList, NoteOwner, NoteQuery } from '../client/index.ts';
 import { SCOPES } from '../kernel/stores.ts';
-import { dataFolder } from '../platform/data-folder.ts';
-import { createNotes } from '../platform/notes.ts';
+import { dataFolder } from '../platform/hosting/data-folder.ts';
+import { createNotes } from '../platform/hosting/notes.ts';
 import type { Caller } from '../platform/runs/caller.ts';
 import { createCursors } from '../platform/runs/cursor.ts';
-import { readServerFile } from '../platform/server-file.ts';
+import { readServerFile } from '../platform/hosting/server-file.ts';
 import type { Context } from './context.ts';
 import { openLog } from './open.ts';
 import { openClient, type RemoteOptions } from './remote.ts';
@@ -31,7 +31,7 @@ export async function openNoteBook(context: Context, options: RemoteOptions): Pr
   const folder = dataFolder({ named: data, environment, directory: process.cwd() });
   if (url !== '' || key !== undefined || readServerFile(folder) !== undefined) return remoteBook(context, options);
   const storage = await openLog({ data, environment });
-  const { openNotesOf } = await import('../platform/storage.ts');
+  const { openNotesOf } = await import('../platform/hosting/storage.ts');
   const store = openNotesOf(storage);
   if (store === undefined) throw new Error('Treadle bug: notes are read of a store that keeps nothing');
   // Cursors of one process, which hands them to nobody else.

@@ -1,6 +1,6 @@
 import process from 'node:process';
-import type { Logger } from '../kernel/ports.ts';
-import type { Environment } from '../platform/environment.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { Environment } from '../platform/bundle/environment.ts';
 
 /** Shows the page in the person's browser, where there is one. Nothing hangs on it: the address was printed. */
 export async function openPage(url: string, environment: Environment, logger: Logger): Promise<void> {

@@ -7,12 +7,14 @@ import { TreadleError } from '../base/errors.ts';
 import { randomIds } from '../base/ids.ts';
 import { toJson } from '../base/json.ts';
 import type { Ledger } from '../kernel/ledger.ts';
-import type { AllowanceStore, ConversationRow, Log, Logger } from '../kernel/ports.ts';
+import type { AllowanceStore } from '../kernel/choices.ts';
+import type { ConversationRow, Log } from '../kernel/log.ts';
+import type { Logger } from '../kernel/logger.ts';
 import type { ControlStore, ToolMemory } from '../kernel/stores.ts';
-import { CONTROL_FILE } from '../platform/data-folder.ts';
-import type { Environment } from '../platform/environment.ts';
+import { CONTROL_FILE } from '../platform/hosting/data-folder.ts';
+import type { Environment } from '../platform/bundle/environment.ts';
 import type { Platform } from '../platform/platform.ts';
-import type { Storage } from '../platform/storage.ts';
+import type { Storage } from '../platform/hosting/storage.ts';
 
 /** Options that several commands share, as the command line gives them. */
 export interface CommonOptions {
@@ -34,7 +36,7 @@ export interface LogOptions extends CommonOptions {
 
 /** The log of the database or the data folder. Throws `log_unavailable` and what else opening a log throws. */
 export async function openLog(options: LogOptions): Promise<Storage> {
-  const { openStorage } = await import('../platform/storage.ts');
+  const { openStorage } = await import('../platform/hosting/storage.ts');
   return openStorage(options);
 }
 
@@ -53,7 +55,7 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
   let ledger: Ledger | undefined;
   try {
     const { createPlatform } = await import('../platform/platform.ts');
-    const { databaseOf, openLedgerOf, openNotesOf, pluginFolder } = await import('../platform/storage.ts');
+    const { databaseOf, openLedgerOf, openNotesOf, pluginFolder } = await import('../platform/hosting/storage.ts');
     const notes = openNotesOf({ file, database: databaseOf(log) });
     const logger = debug === true ? { logger: stderrLogger } : {};
     control = await openChoices(log, file);
@@ -71,7 +73,7 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
       notes,
       pluginFolder: pluginFolder({ file }),
       async meteringOf(loaded) {
-        const { localMetering } = await import('../platform/local-metering.ts');
+        const { localMetering } = await import('../platform/metering/local-metering.ts');
         const openLedger = async (): Promise<Ledger> =>
           (ledger = await openLedgerOf({ file, database: databaseOf(log) }));
         const by = { clock: systemClock, ids: randomIds, logger: debug === true ? stderrLogger : silentLogger };
@@ -95,13 +97,13 @@ export async function openPlatform({ bundle, log, file, debug, environment }: Pl
 }
 
 async function keptIn(control: ControlStore, environment: Environment) {
-  const { accountSecrets } = await import('../platform/account-secrets.ts');
+  const { accountSecrets } = await import('../platform/accounts/account-secrets.ts');
   return { selections: control, accounts: { rows: control, secrets: await accountSecrets(control, environment) } };
 }
 
 /** What a server keeps beside the log. Nobody made choices where there is none. */
 async function openChoices(log: Log, file: string | undefined): Promise<ControlStore | undefined> {
-  const { controlFile, databaseOf, openControlOf } = await import('../platform/storage.ts');
+  const { controlFile, databaseOf, openControlOf } = await import('../platform/hosting/storage.ts');
   const database = databaseOf(log);
   if (database === undefined && (file === undefined || !existsSync(controlFile(file)))) return undefined;
   return openControlOf({ file, database });

@@ -1,9 +1,9 @@
 import process from 'node:process';
 import { TreadleError } from '../base/errors.ts';
 import { createClient, type Client, type RunSummary, type Snapshot } from '../client/index.ts';
-import { dataFolder } from '../platform/data-folder.ts';
-import { readServerFile } from '../platform/server-file.ts';
-import type { Environment } from '../platform/environment.ts';
+import { dataFolder } from '../platform/hosting/data-folder.ts';
+import { readServerFile } from '../platform/hosting/server-file.ts';
+import type { Environment } from '../platform/bundle/environment.ts';
 import { commandName } from './command-name.ts';
 import type { Context } from './context.ts';
 

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { systemClock } from '../base/clock.ts';
 import { ERROR_CODES, TreadleError } from '../base/errors.ts';
 import { ClientError } from '../client/client-error.ts';
-import { BundleError } from '../platform/problems.ts';
+import { BundleError } from '../platform/bundle/problems.ts';
 import { clientOutcome, errorOutcome, type Outcome } from './exit-codes.ts';
 import { counted, harmless, wrap } from './text.ts';
 import type { Colors, Terminal } from './terminal.ts';

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { CommanderError, type Command } from 'commander';
 import { TreadleError } from '../base/errors.ts';
-import { processEnvironment, type Environment } from '../platform/environment.ts';
-import { didYouMean } from '../platform/problems.ts';
+import { processEnvironment, type Environment } from '../platform/bundle/environment.ts';
+import { didYouMean } from '../platform/bundle/problems.ts';
 import type { Context } from './context.ts';
 import { EXIT_CODES, type Outcome } from './exit-codes.ts';
 import { createProgram } from './program.ts';

@@ -1,5 +1,5 @@
 import { statusKind, type RunStatus, type StatusKind } from '../domain/status.ts';
-import type { ConversationRow } from '../kernel/ports.ts';
+import type { ConversationRow } from '../kernel/log.ts';
 import { shortId } from './open.ts';
 import type { Colors } from './terminal.ts';
 import { ago, oneLine, widthOf } from './text.ts';

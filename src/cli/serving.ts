@@ -2,16 +2,17 @@ import type { LazyNotes } from '../adapters/stores/notes/lazy.ts';
 import { randomIds } from '../base/ids.ts';
 import { systemClock } from '../base/clock.ts';
 import { TreadleError } from '../base/errors.ts';
-import type { Logger, Shares } from '../kernel/ports.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { Shares } from '../kernel/log.ts';
 import type { ControlStore } from '../kernel/stores.ts';
-import { accountSecrets } from '../platform/account-secrets.ts';
-import { createHost, type Host, type Retention } from '../platform/host.ts';
+import { accountSecrets } from '../platform/accounts/account-secrets.ts';
+import { createHost, type Host, type Retention } from '../platform/hosting/host.ts';
 import { readBudgets } from '../platform/metering/read-budgets.ts';
-import { engineName, engineOver, type EngineName } from '../platform/engine.ts';
-import { openLogger } from '../platform/open-logger.ts';
-import type { HostedAgent } from '../platform/served-bundles.ts';
-import { startMeasures, type StartedMeasures } from '../platform/start-measures.ts';
-import { withReadiness } from '../platform/readiness.ts';
+import { engineName, engineOver, type EngineName } from '../platform/hosting/engine.ts';
+import { openLogger } from '../platform/hosting/open-logger.ts';
+import type { HostedAgent } from '../platform/bundle/served-bundles.ts';
+import { startMeasures, type StartedMeasures } from '../platform/hosting/start-measures.ts';
+import { withReadiness } from '../platform/hosting/readiness.ts';
 import {
   openControlOf,
   openLedgerOf,
@@ -19,7 +20,7 @@ import {
   pluginFolder,
   openStorage,
   type Storage,
-} from '../platform/storage.ts';
+} from '../platform/hosting/storage.ts';
 import type { Context } from './context.ts';
 import { parseDuration } from './drive-run.ts';
 

@@ -3,7 +3,7 @@ import type { Json } from '../base/json.ts';
 import type { ActionData, Asked, CallAttempt, Entry, EntryOf } from '../domain/entry.ts';
 import type { FactPayload } from '../domain/event.ts';
 import { inputTokens, outputTokens } from '../domain/usage-sum.ts';
-import type { ConversationRow } from '../kernel/ports.ts';
+import type { ConversationRow } from '../kernel/log.ts';
 import { inWords, OUTCOME_MARKS, resultInWords } from './action-card.ts';
 import { partLines } from './part-lines.ts';
 import { planLines } from './plan-lines.ts';

@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import type { Environment } from '../platform/environment.ts';
+import type { Environment } from '../platform/bundle/environment.ts';
 
 export type Colors = ReturnType<typeof pc.createColors>;
 

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import type { Logger } from '../kernel/ports.ts';
+import type { Logger } from '../kernel/logger.ts';
 import type { Context } from './context.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 

@@ -1,6 +1,6 @@
 import { sha256 } from '../base/digest.ts';
 import type { Claim, IdempotencyStore, StoredReply } from '../kernel/stores.ts';
-import type { Logger } from '../kernel/ports.ts';
+import type { Logger } from '../kernel/logger.ts';
 import { Refusal } from './refusal.ts';
 
 const KEY = /^[A-Za-z0-9._:-]{1,160}$/;

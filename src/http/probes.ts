@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TreadleError } from '../base/errors.ts';
-import type { Logger } from '../kernel/ports.ts';
+import type { Logger } from '../kernel/logger.ts';
 import type { Figures } from './figures.ts';
 
 export interface ProbesOptions {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Clock, Instant } from '../base/clock.ts';
 import type { MaybePromise } from '../base/promise.ts';
-import type { Logger } from '../kernel/ports.ts';
+import type { Logger } from '../kernel/logger.ts';
 import type { HttpContext } from './context.ts';
 import { Refusal } from './refusal.ts';
 import { HEARTBEAT, OPENING } from './sse.ts';

@@ -5,7 +5,7 @@ import type { Conversation } from '../domain/conversation.ts';
 import type { Draft, EventOf, EventType, Fact, FactPayload, TreadleEvent } from '../domain/event.ts';
 import { ask, type AskOptions, type Gate } from './ask.ts';
 import { createDelivery, type Listener } from './deliver.ts';
-import type { Logger } from './ports.ts';
+import type { Logger } from './logger.ts';
 import { EVENT_TYPES } from '../domain/event-types.ts';
 import {
   QUESTION_ABOUT,

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { TreadleEvent } from '../domain/event.ts';
-import type { Logger } from './ports.ts';
+import type { Logger } from './logger.ts';
 
 export interface Listener {
   readonly pattern: string;

@@ -1,4 +1,4 @@
-import type { ToolContext } from './ports.ts';
+import type { ToolContext } from './running-tool.ts';
 
 /** What is told to one tool and not to all. */
 type Own = Partial<Pick<ToolContext, 'fetch' | 'secrets' | 'files' | 'progress' | 'account' | 'notes' | 'reply'>>;

@@ -8,7 +8,8 @@ import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { ToolDefinition } from '../domain/tool.ts';
 import { DEFAULT_PRIORITY, type Answerer, type Bus, type RequestType } from './bus.ts';
 import type { Spending } from './ledger.ts';
-import type { Log, Logger } from './ports.ts';
+import type { Log } from './log.ts';
+import type { Logger } from './logger.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { QuestionType } from './verdict.ts';
 

@@ -1,6 +1,6 @@
 import type { Instant } from '../base/clock.ts';
 import type { MaybePromise } from '../base/promise.ts';
-import type { AllowanceStore, SelectionStore } from './ports.ts';
+import type { AllowanceStore, SelectionStore } from './choices.ts';
 
 /** What a credential may do. Approving can spend, so it is apart from running. */
 export const SCOPES = ['read', 'run', 'approve', 'admin'] as const;

@@ -4,7 +4,7 @@ import type { MaybePromise } from '../base/promise.ts';
 import type { Part } from '../domain/content.ts';
 import type { Effect, ToolDefinition } from '../domain/tool.ts';
 import type { AnnounceBlock } from './plugin.ts';
-import type { ToolContext, ToolReturn } from './ports.ts';
+import type { ToolContext, ToolReturn } from './running-tool.ts';
 import type { Deny, Hold } from './verdict.ts';
 
 /** What a tool takes: a zod object, or a JSON Schema (2020-12 unless `$schema` says otherwise) of an object. */

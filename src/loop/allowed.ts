@@ -1,7 +1,7 @@
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import { covering, STANDING_SCOPES, type Allowance, type AllowanceOffer } from '../domain/allowance.ts';
 import { toolDigest, type ToolDefinition } from '../domain/tool.ts';
-import type { StoredAllowance } from '../kernel/ports.ts';
+import type { StoredAllowance } from '../kernel/choices.ts';
 import type { Judgement } from '../kernel/verdict.ts';
 import { openTurn, type Work } from './work.ts';
 

@@ -2,7 +2,7 @@ import { LazyAbort } from '../base/lazy-abort.ts';
 import type { JsonObject, Json } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
 import type { Part } from '../domain/content.ts';
-import type { Tool, ToolContext } from '../kernel/ports.ts';
+import type { Tool, ToolContext } from '../kernel/running-tool.ts';
 import { deny, type Deny, type Hold, type Judgement, type Questions } from '../kernel/verdict.ts';
 import { toolContext } from './tool-context.ts';
 import type { Work } from './work.ts';

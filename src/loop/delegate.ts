@@ -2,7 +2,7 @@ import { isPromise } from '../base/promise.ts';
 import { openWaits, type ActionState, type Conversation, type Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { RunLimits } from '../domain/run-limits.ts';
-import type { ConversationMeta } from '../kernel/ports.ts';
+import type { ConversationMeta } from '../kernel/log.ts';
 import { observation } from './prepare.ts';
 import type { Ran } from './run-tool.ts';
 import { inTurn, openTurn, type Work } from './work.ts';

@@ -6,7 +6,7 @@ import { emptyConversation, openActions, openRequests, openWaits, type Conversat
 import type { Draft } from '../domain/event.ts';
 import { apply } from '../domain/fold.ts';
 import { statusOf } from '../domain/run.ts';
-import type { ConversationMeta, Lease, Log } from '../kernel/ports.ts';
+import type { ConversationMeta, Lease, Log } from '../kernel/log.ts';
 import { next } from './next.ts';
 import { perform } from './perform.ts';
 import { reportToParent } from './delegate.ts';

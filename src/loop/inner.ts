@@ -5,7 +5,7 @@ import { isPromise } from '../base/promise.ts';
 import { openRequests, requestFor, type ActionState, type Inner, type Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
-import type { ToolContext } from '../kernel/ports.ts';
+import type { ToolContext } from '../kernel/running-tool.ts';
 import { asking } from './asking.ts';
 import { observation, prepare, type Ready } from './prepare.ts';
 import { replaying } from './replaying.ts';

@@ -6,7 +6,7 @@ import type { FactPayload } from '../domain/event.ts';
 import type { Block, ModelFailure, ModelPart } from '../domain/model.ts';
 import type { StopKind } from '../domain/status.ts';
 import type { Usage } from '../domain/usage.ts';
-import type { ModelStream } from '../kernel/ports.ts';
+import type { ModelStream } from '../kernel/model.ts';
 
 /** One model call as it was heard. With a `failure`, the rest is for the record only. */
 export interface Heard {

@@ -7,7 +7,7 @@ import type { Draft, FactPayload } from '../domain/event.ts';
 import { defaultLimits } from '../domain/limits.ts';
 import { titleOf } from '../domain/run.ts';
 import type { Observation } from '../domain/tool.ts';
-import type { Assembled } from '../kernel/ports.ts';
+import type { Assembled } from '../kernel/agent-source.ts';
 import { act } from './act.ts';
 import { callModel } from './call-model.ts';
 import { compact, plan } from './consult.ts';

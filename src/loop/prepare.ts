@@ -16,7 +16,7 @@ import type { Part } from '../domain/content.ts';
 import type { Draft, FactPayload } from '../domain/event.ts';
 import { TOOL_SEARCH } from '../domain/deferred.ts';
 import type { Observation } from '../domain/tool.ts';
-import type { Tool } from '../kernel/ports.ts';
+import type { Tool } from '../kernel/running-tool.ts';
 import type { Judgement, Questions } from '../kernel/verdict.ts';
 import { allowedBefore, offerOf } from './allowed.ts';
 import { previewOf, withOwnWord } from './ask-tool.ts';

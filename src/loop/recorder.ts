@@ -7,7 +7,7 @@ import { factId } from '../domain/fact-id.ts';
 import type { Draft, Fact, FactPayload, FactType } from '../domain/event.ts';
 import type { RunStatus } from '../domain/status.ts';
 import type { Bus } from '../kernel/bus.ts';
-import type { AppendResult, Lease, Log } from '../kernel/ports.ts';
+import type { AppendResult, Lease, Log } from '../kernel/log.ts';
 
 export interface RecordOptions {
   /**

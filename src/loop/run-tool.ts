@@ -6,7 +6,7 @@ import { head } from '../base/text.ts';
 import type { Part } from '../domain/content.ts';
 import type { FactPayload } from '../domain/event.ts';
 import type { Observation } from '../domain/tool.ts';
-import type { ToolContext } from '../kernel/ports.ts';
+import type { ToolContext } from '../kernel/running-tool.ts';
 import { isToolReturn } from '../kernel/tool.ts';
 import { deadlineOf, type Ready } from './prepare.ts';
 import { fit } from './size.ts';

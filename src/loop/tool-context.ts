@@ -2,7 +2,7 @@ import type { LazyAbort } from '../base/lazy-abort.ts';
 import type { Observation } from '../domain/tool.ts';
 import { FetchRefusal } from '../kernel/fetch.ts';
 import { Handed } from '../kernel/handed.ts';
-import type { ToolContext } from '../kernel/ports.ts';
+import type { ToolContext } from '../kernel/running-tool.ts';
 import { openTurn, type Work } from './work.ts';
 
 interface Hands {

@@ -8,7 +8,11 @@ import type { AnnounceBlockSource } from '../assembly/section.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload, FactType, Passing } from '../domain/event.ts';
 import type { Bus } from '../kernel/bus.ts';
-import type { AgentSource, AllowanceStore, ConversationMeta, Log, Logger, ModelSource } from '../kernel/ports.ts';
+import type { AgentSource } from '../kernel/agent-source.ts';
+import type { AllowanceStore } from '../kernel/choices.ts';
+import type { ConversationMeta, Log } from '../kernel/log.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { ModelSource } from '../kernel/model.ts';
 import type { GivenVerdict, QuestionType } from '../kernel/verdict.ts';
 import { draft, type Recorder } from './recorder.ts';
 

@@ -5,7 +5,7 @@ import type { AllowScope } from '../domain/allowance.ts';
 import { planEdit } from '../domain/plan.ts';
 import { openRequests, type Conversation, type HeldRequest } from '../domain/conversation.ts';
 import type { FactPayload } from '../domain/event.ts';
-import type { AgentSource } from '../kernel/ports.ts';
+import type { AgentSource } from '../kernel/agent-source.ts';
 
 export interface Answer {
   readonly request: string;

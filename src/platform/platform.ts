@@ -3,15 +3,18 @@ import { systemClock, type Clock } from '../base/clock.ts';
 import type { Bus } from '../kernel/bus.ts';
 import type { Manifest, Plugin } from '../kernel/plugin.ts';
 import type { NoteStore } from '../kernel/notes.ts';
-import type { AccountStore, AllowanceStore, Log, Logger, ModelSource, SelectionStore } from '../kernel/ports.ts';
+import type { AccountStore, AllowanceStore, SelectionStore } from '../kernel/choices.ts';
+import type { Log } from '../kernel/log.ts';
+import type { Logger } from '../kernel/logger.ts';
+import type { ModelSource } from '../kernel/model.ts';
 import type { AccountRows, ToolMemory } from '../kernel/stores.ts';
-import { providersOf, type Providers } from './account-providers.ts';
-import type { ChosenModel } from './auto-model.ts';
+import { providersOf, type Providers } from './accounts/account-providers.ts';
+import type { ChosenModel } from './models/auto-model.ts';
 import type { Metering } from './metering/install.ts';
 import { createConversations, type Conversations } from './conversations.ts';
-import type { Environment } from './environment.ts';
-import type { LoadedBundle, Notice } from './load.ts';
-import type { RefusedEdit } from './reload.ts';
+import type { Environment } from './bundle/environment.ts';
+import type { LoadedBundle, Notice } from './bundle/load.ts';
+import type { RefusedEdit } from './bundle/reload.ts';
 
 export interface PlatformOptions {
   /** The bundle's file. */
@@ -67,7 +70,7 @@ export interface Platform {
 
 /** One bundle and its log: the door for programs and the command line. Throws what loading a bundle throws. */
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
-  const { openBundle } = await import('./open-bundle.ts'); // most of the house: loaded when a bundle is
+  const { openBundle } = await import('./bundle/open-bundle.ts'); // most of the house: loaded when a bundle is
   let declared = (): Providers => ({});
   const accounts = await openAccounts(options, () => declared());
   const opened = await openBundle({ ...options, accounts });
@@ -119,7 +122,7 @@ async function openAccounts(
   providers: () => Providers,
 ): Promise<AccountStore | undefined> {
   if (accounts === undefined) return undefined;
-  const { createAccounts } = await import('./accounts.ts');
+  const { createAccounts } = await import('./accounts/accounts.ts');
   return createAccounts({ ...accounts, providers, clock, logger });
 }
 

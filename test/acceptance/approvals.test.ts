@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { RunRequest } from '../../src/client/index.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { act, aHouse, does, mails, type House, type Replica, type Reply } from './house.ts';
 
 const three = does({ actions: ['Bo', 'Cy', 'Di'].map((to) => act('mail', { to })) });

@@ -7,7 +7,7 @@ import { openSqliteLog } from '../../src/adapters/stores/sqlite.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { TreadleError } from '../../src/base/errors.ts';
 import type { RunEntry, RunRequest, Snapshot } from '../../src/client/index.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { temporaryFolder } from '../stores/temporary.ts';
 import { act, aHouse, does, mails, type House } from './house.ts';
 

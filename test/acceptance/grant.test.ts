@@ -10,7 +10,7 @@ import type { ScriptFunction } from '../../src/adapters/models/script.ts';
 import { createMemorySelections } from '../../src/adapters/stores/control/selections.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { API } from '../../src/http/wire.ts';
-import type { SelectionStore } from '../../src/kernel/ports.ts';
+import type { SelectionStore } from '../../src/kernel/choices.ts';
 import { inside } from '../cli/inside.ts';
 import { aServer, type Reply, type Served } from '../http/server.ts';
 import { fake } from '../mcp/support.ts';

@@ -14,9 +14,10 @@ import { isObject } from '../../src/base/json.ts';
 import { createClient, type Client, type ClientOptions, type Page, type Snapshot } from '../../src/client/index.ts';
 import { newApiKey } from '../../src/http/api-key.ts';
 import { startServer, type ServerOptions, type TreadleServer } from '../../src/http/server.ts';
-import type { Log, Logger } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import type { ApiKey } from '../../src/kernel/stores.ts';
-import { createHost, type Host, type HostOptions } from '../../src/platform/host.ts';
+import { createHost, type Host, type HostOptions } from '../../src/platform/hosting/host.ts';
 import { Aurora } from './aurora-client.ts';
 
 /** The model's answers, one for each of its calls; then it says that it is done. */

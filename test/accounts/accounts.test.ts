@@ -5,8 +5,8 @@ import type { Clock } from '../../src/base/clock.ts';
 import { createMemoryAccounts } from '../../src/adapters/stores/control/accounts.ts';
 import { createVault } from '../../src/adapters/accounts/vault.ts';
 import type { AccountProvider } from '../../src/domain/account.ts';
-import { declaredAccounts } from '../../src/platform/account-providers.ts';
-import { createAccounts, type Accounts } from '../../src/platform/accounts.ts';
+import { declaredAccounts } from '../../src/platform/accounts/account-providers.ts';
+import { createAccounts, type Accounts } from '../../src/platform/accounts/accounts.ts';
 import { aFakeServer, type FakeServer } from './fake-authorization-server.ts';
 
 const ana = { tenant: 'local', userId: 'ana' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptySelection } from '../../src/domain/selection.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import type { AccountStore, SelectionStore } from '../../src/kernel/ports.ts';
+import type { AccountStore, SelectionStore } from '../../src/kernel/choices.ts';
 import { aMeta, aTalk, load } from '../support/bundles.ts';
 
 const yaml = `

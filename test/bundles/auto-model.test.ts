@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withChosenModel } from '../../src/platform/auto-model.ts';
+import { withChosenModel } from '../../src/platform/models/auto-model.ts';
 import { isPromise } from '../../src/base/promise.ts';
 import { emptySelection } from '../../src/domain/selection.ts';
 import { mergeSelection } from '../../src/domain/selection-patch.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { loadBundle } from '../../src/platform/load.ts';
+import { loadBundle } from '../../src/platform/bundle/load.ts';
 import { effective, inFolder, load, loadOptions, noticesOf, problemsOf } from '../support/bundles.ts';
 
 const withFile = (name: string) => `config: {react: {main: {system_prompt_file: ${name}}}}`;

@@ -2,8 +2,8 @@
 // wanted and what to do.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allPlugins } from '../../src/platform/all-plugins.ts';
-import { builtinGroups } from '../../src/platform/builtins.ts';
+import { allPlugins } from '../../src/platform/bundle/all-plugins.ts';
+import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
 import { problemsOf } from '../support/bundles.ts';
 
 interface Mistake {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { isObject } from '../../src/base/json.ts';
-import { bundleJsonSchema } from '../../src/platform/bundle-schema.ts';
+import { bundleJsonSchema } from '../../src/platform/bundle/bundle-schema.ts';
 import { shippedPlugins } from '../../src/plugins/shipped.ts';
 import { problemsOf } from '../support/bundles.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { loadBundle } from '../../src/platform/load.ts';
+import { loadBundle } from '../../src/platform/bundle/load.ts';
 import { effective, load, loadOptions, noticesOf } from '../support/bundles.ts';
 
 const fixtures = path.join(import.meta.dirname, '../fixtures/bundles');

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import type { Tool } from '../../src/kernel/ports.ts';
-import type { LoadedBundle } from '../../src/platform/load.ts';
-import { loadBundle } from '../../src/platform/load.ts';
+import type { Tool } from '../../src/kernel/running-tool.ts';
+import type { LoadedBundle } from '../../src/platform/bundle/load.ts';
+import { loadBundle } from '../../src/platform/bundle/load.ts';
 import { effective, inFolder, loadOptions, problemsOf, type Files } from '../support/bundles.ts';
 import { aContext } from '../support/tool-context.ts';
 

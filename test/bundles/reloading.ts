@@ -5,12 +5,13 @@ import { systemClock } from '../../src/base/clock.ts';
 import { isPromise } from '../../src/base/promise.ts';
 import type { Fact, FactOf, FactType } from '../../src/domain/event.ts';
 import type { ModelRequest } from '../../src/domain/model.ts';
-import type { Log, Logger } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { createScriptedModel } from '../../src/adapters/models/scripted.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
-import { createHost, type Host, type HostOptions } from '../../src/platform/host.ts';
-import type { OpenBundle } from '../../src/platform/open-bundle.ts';
+import { createHost, type Host, type HostOptions } from '../../src/platform/hosting/host.ts';
+import type { OpenBundle } from '../../src/platform/bundle/open-bundle.ts';
 import { ana } from '../runs/a-host.ts';
 import { inFolder } from '../support/bundles.ts';
 

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { renderConfigurationDoc } from '../../scripts/docs/configuration.ts';
 import { compileSchema } from '../../src/adapters/schema/ajv.ts';
 import { isObject, toJson } from '../../src/base/json.ts';
-import { bundleJsonSchema, keysAt } from '../../src/platform/bundle-schema.ts';
+import { bundleJsonSchema, keysAt } from '../../src/platform/bundle/bundle-schema.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const check = compileSchema(bundleJsonSchema());

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { approvalPolicy } from '../../src/plugins/gates/approval-policy.ts';
 import { isAbout } from '../../src/plugins/gates/policy-rule.ts';
-import { allPlugins } from '../../src/platform/all-plugins.ts';
-import { loadBundle } from '../../src/platform/load.ts';
-import { alwaysAsks, toolStances, type ToolStance } from '../../src/platform/tool-stances.ts';
+import { allPlugins } from '../../src/platform/bundle/all-plugins.ts';
+import { loadBundle } from '../../src/platform/bundle/load.ts';
+import { alwaysAsks, toolStances, type ToolStance } from '../../src/platform/grant/tool-stances.ts';
 import { inFolder, loadOptions } from '../support/bundles.ts';
 import { aTool } from '../support/house.ts';
 

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import type { Tool } from '../../src/kernel/ports.ts';
-import { loadBundle, type LoadedBundle } from '../../src/platform/load.ts';
+import type { Tool } from '../../src/kernel/running-tool.ts';
+import { loadBundle, type LoadedBundle } from '../../src/platform/bundle/load.ts';
 import { effective, inFolder, load, loadOptions, problemsOf } from '../support/bundles.ts';
 import { aContext } from '../support/tool-context.ts';
 

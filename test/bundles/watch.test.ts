@@ -3,8 +3,8 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, watch, writeFileSync } from
 import path from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
-import { watchBundle } from '../../src/platform/watch-bundle.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
+import { watchBundle } from '../../src/platform/bundle/watch-bundle.ts';
 import { setting, tool, yaml, type Setting, type SettingOptions } from './reloading.ts';
 import { skill } from '../skills/bundles.ts';
 

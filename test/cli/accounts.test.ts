@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { writeServerFile } from '../../src/platform/server-file.ts';
+import { writeServerFile } from '../../src/platform/hosting/server-file.ts';
 import { aFakeServer, type FakeServer } from '../accounts/fake-authorization-server.ts';
 import { aServer } from '../http/server.ts';
 import { inFolder } from '../support/bundles.ts';

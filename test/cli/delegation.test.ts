@@ -7,7 +7,7 @@ import pc from 'picocolors';
 import { openSqliteLog } from '../../src/adapters/stores/sqlite.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { runsPage } from '../../src/cli/chat-pages.ts';
-import { LOG_FILE } from '../../src/platform/data-folder.ts';
+import { LOG_FILE } from '../../src/platform/hosting/data-folder.ts';
 import { inside } from './inside.ts';
 import { workplace } from './treadle.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { widthOf } from '../../src/cli/text.ts';
-import { writeServerFile } from '../../src/platform/server-file.ts';
+import { writeServerFile } from '../../src/platform/hosting/server-file.ts';
 import { aServer, linesFile, type Served } from '../http/server.ts';
 import { inside } from './inside.ts';
 import { workplace, type Ran } from './treadle.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../src/base/clock.ts';
 import type { MaybePromise } from '../../src/base/promise.ts';
-import type { StoredAllowance } from '../../src/kernel/ports.ts';
+import type { StoredAllowance } from '../../src/kernel/choices.ts';
 import type { ApiKey, Claim, ControlStore } from '../../src/kernel/stores.ts';
 import { StillClock } from './log-samples.ts';
 

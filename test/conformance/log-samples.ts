@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Clock, Instant } from '../../src/base/clock.ts';
 import type { Draft, Fact } from '../../src/domain/event.ts';
-import type { AppendResult, ConversationMeta, Lease, Log } from '../../src/kernel/ports.ts';
+import type { AppendResult, ConversationMeta, Lease, Log } from '../../src/kernel/log.ts';
 
 /** A clock that stands still until it is told to go. */
 export class StillClock implements Clock {

@@ -7,7 +7,7 @@ import { sha256 } from '../../src/base/digest.ts';
 import { TreadleError } from '../../src/base/errors.ts';
 import type { MaybePromise } from '../../src/base/promise.ts';
 import type { Draft, Fact } from '../../src/domain/event.ts';
-import type { Lease, Log } from '../../src/kernel/ports.ts';
+import type { Lease, Log } from '../../src/kernel/log.ts';
 import { aConversation, added, answer, leaseOn, say, seqs, StillClock } from './log-samples.ts';
 
 export interface LogUnderTest {

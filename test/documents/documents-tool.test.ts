@@ -9,7 +9,7 @@ import { createDocumentReader } from '../../src/adapters/documents/reader.ts';
 import { createRootedFiles } from '../../src/adapters/files/rooted.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { FilePart } from '../../src/domain/content.ts';
-import type { ToolContext } from '../../src/kernel/ports.ts';
+import type { ToolContext } from '../../src/kernel/running-tool.ts';
 import { documentsGroup } from '../../src/plugins/tools/documents.ts';
 import { aHouse } from '../support/house.ts';
 import { runTool } from '../support/tool-context.ts';

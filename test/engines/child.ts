@@ -5,8 +5,8 @@ import { createEmbeddedEngine } from '../../src/adapters/engines/embedded.ts';
 import { openSqliteLog } from '../../src/adapters/stores/sqlite.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { randomIds } from '../../src/base/ids.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
-import { createWorker } from '../../src/platform/worker.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
+import { createWorker } from '../../src/platform/hosting/worker.ts';
 import { aHouse, aTool } from '../support/house.ts';
 
 export interface Order {

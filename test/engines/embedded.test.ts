@@ -4,7 +4,7 @@ import { createEmbeddedEngine } from '../../src/adapters/engines/embedded.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { openSqliteLog } from '../../src/adapters/stores/sqlite.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { engineConformance, type EngineOptions } from '../conformance/engine.ts';
 import { temporaryFolder } from '../stores/temporary.ts';
 

@@ -1,6 +1,6 @@
 // What a log and its engines must do, in the fewest words: no tables, no clocks, no promises.
 import { statusKind, type RunStatus } from '../../src/domain/status.ts';
-import type { ReleaseOptions } from '../../src/kernel/ports.ts';
+import type { ReleaseOptions } from '../../src/kernel/log.ts';
 
 export interface ModelLease {
   readonly epoch: number;

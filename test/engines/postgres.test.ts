@@ -2,7 +2,8 @@ import { after, before, describe } from 'node:test';
 import { createEmbeddedEngine } from '../../src/adapters/engines/embedded.ts';
 import { openPostgresLog } from '../../src/adapters/stores/postgres.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import type { Log, Logger } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { engineConformance } from '../conformance/engine.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../support/postgres.ts';
 

@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { statusKind } from '../../src/domain/status.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { aConversation, say } from '../conformance/log-samples.ts';
 import { openFor, temporaryFile } from '../stores/temporary.ts';
 import { brokenRules, type Ledger } from '../support/invariants.ts';

@@ -5,8 +5,8 @@ import { createEmbeddedEngine } from '../../src/adapters/engines/embedded.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { randomIds } from '../../src/base/ids.ts';
-import type { ToolContext } from '../../src/kernel/ports.ts';
-import { createWorker } from '../../src/platform/worker.ts';
+import type { ToolContext } from '../../src/kernel/running-tool.ts';
+import { createWorker } from '../../src/platform/hosting/worker.ts';
 import { until } from '../cli/treadle.ts';
 import { aHouse, aSignal, aTool, lastOf, silent, type House } from '../support/house.ts';
 

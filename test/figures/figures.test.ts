@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { boundedLabel } from '../../src/adapters/figures/bounded-label.ts';
 import { createFigures, type Figures } from '../../src/adapters/figures/prometheus.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import type { EngineHealth } from '../../src/kernel/ports.ts';
+import type { EngineHealth } from '../../src/kernel/engine.ts';
 import { install } from '../../src/kernel/plugin.ts';
 import { toolApproval } from '../../src/plugins/gates/tool-approval.ts';
 import { aHouse, aTool, type House, type HouseOptions } from '../support/house.ts';

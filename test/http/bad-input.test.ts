@@ -6,7 +6,7 @@ import { TreadleError, type ErrorCode } from '../../src/base/errors.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { isObject } from '../../src/base/json.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { open, raw } from './raw.ts';
 import { aServer } from './server.ts';
 

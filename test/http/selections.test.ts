@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { API, selectionRoutes, type RouteShape } from '../../src/http/wire.ts';
-import { createHost } from '../../src/platform/host.ts';
+import { createHost } from '../../src/platform/hosting/host.ts';
 import { cachedModels } from '../support/cached-model.ts';
 import { inFolder } from '../support/bundles.ts';
 import { aServer, type Call, type Served } from './server.ts';

@@ -7,9 +7,10 @@ import { randomIds } from '../../src/base/ids.ts';
 import { isObject } from '../../src/base/json.ts';
 import { newApiKey } from '../../src/http/api-key.ts';
 import { startServer, type ServerOptions, type TreadleServer } from '../../src/http/server.ts';
-import type { Log, Logger } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import type { ApiKey, ControlStore } from '../../src/kernel/stores.ts';
-import { createHost, type Host, type HostOptions } from '../../src/platform/host.ts';
+import { createHost, type Host, type HostOptions } from '../../src/platform/hosting/host.ts';
 import { temporaryFolder } from '../stores/temporary.ts';
 
 export const OUTCOMES = path.join(import.meta.dirname, '../cli/fixtures/outcomes.yaml');

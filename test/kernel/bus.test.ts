@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fact } from '../../src/domain/event.ts';
 import { createBus, type Bus, type BusOptions } from '../../src/kernel/bus.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { aSignal, settle } from '../support/house.ts';
 import { aClock } from '../support/sim-clock.ts';
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { systemClock } from '../../src/base/clock.ts';
 import { createBus } from '../../src/kernel/bus.ts';
 import { definePlugin, install } from '../../src/kernel/plugin.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 
 const logger: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 

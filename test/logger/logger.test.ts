@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseJson, type JsonObject } from '../../src/base/json.ts';
 import { createLogger, type LoggerOptions } from '../../src/adapters/logger/pino.ts';
 import { logSettings, secretsOf } from '../../src/adapters/logger/settings.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 
 function said(options: LoggerOptions, say: (logger: Logger) => void): string[] {
   const lines: string[] = [];

@@ -4,7 +4,7 @@ import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import type { Fact } from '../../src/domain/event.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { install } from '../../src/kernel/plugin.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { compaction } from '../../src/plugins/memory/compaction.ts';
 import { Crash, dyingLog, type CrashPoint } from '../support/crash-log.ts';
 import { aHouse, aTool, type House } from '../support/house.ts';

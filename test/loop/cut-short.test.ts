@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Entry } from '../../src/domain/entry.ts';
 import type { ModelPart } from '../../src/domain/model.ts';
 import { entriesOf, timelineOf } from '../../src/domain/timeline.ts';
-import type { ModelSource } from '../../src/kernel/ports.ts';
+import type { ModelSource } from '../../src/kernel/model.ts';
 import { aHouse, settle, type House } from '../support/house.ts';
 import { brokenRules } from '../support/invariants.ts';
 

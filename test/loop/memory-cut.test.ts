@@ -4,7 +4,7 @@ import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Fact } from '../../src/domain/event.ts';
 import { install } from '../../src/kernel/plugin.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { contextWindow } from '../../src/plugins/gates/context-window.ts';
 import { capped, cappedLimits } from '../../src/plugins/memory/capped.ts';
 import { toolResults, toolResultsLimits } from '../../src/plugins/memory/tool-results.ts';

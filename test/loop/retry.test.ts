@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ModelRef } from '../../src/domain/agent.ts';
 import type { ModelFailure, ModelPart } from '../../src/domain/model.ts';
-import type { ModelSource } from '../../src/kernel/ports.ts';
+import type { ModelSource } from '../../src/kernel/model.ts';
 import { aHouse, lastOf, type House } from '../support/house.ts';
 import { aClock } from '../support/sim-clock.ts';
 

@@ -6,7 +6,7 @@ import type { FactPayload } from '../../src/domain/event.ts';
 import { statusOf, wakeAt } from '../../src/domain/run.ts';
 import { waitFor } from '../../src/kernel/tool.ts';
 import { deny } from '../../src/kernel/verdict.ts';
-import type { ToolContext } from '../../src/kernel/ports.ts';
+import type { ToolContext } from '../../src/kernel/running-tool.ts';
 import { aHouse, aTool, lastOf, type House, type HouseOptions } from '../support/house.ts';
 import { brokenRules } from '../support/invariants.ts';
 import { aClock } from '../support/sim-clock.ts';

@@ -9,8 +9,8 @@ import { createMemoryAccounts } from '../../src/adapters/stores/control/accounts
 import { systemClock } from '../../src/base/clock.ts';
 import { emptyConversation, type Conversation } from '../../src/domain/conversation.ts';
 import type { HttpService, OAuthSettings } from '../../src/domain/mcp.ts';
-import { createAccounts } from '../../src/platform/accounts.ts';
-import { createPersonalServer } from '../../src/platform/personal-server.ts';
+import { createAccounts } from '../../src/platform/accounts/accounts.ts';
+import { createPersonalServer } from '../../src/platform/hosting/personal-server.ts';
 import { aContext } from '../support/tool-context.ts';
 import { aLogger } from './support.ts';
 

@@ -5,7 +5,8 @@ import type { JsonObject } from '../../src/base/json.ts';
 import { createMcpServer, type McpServer } from '../../src/adapters/mcp/server.ts';
 import { openTransport } from '../../src/adapters/mcp/transport.ts';
 import type { McpService } from '../../src/domain/mcp.ts';
-import type { Logger, ToolContext } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
+import type { ToolContext } from '../../src/kernel/running-tool.ts';
 import { aContext } from '../support/tool-context.ts';
 
 const FAKE = path.join(import.meta.dirname, 'fake-server.ts');

@@ -9,7 +9,7 @@ import type { ModelRef } from '../../src/domain/agent.ts';
 import type { Conversation } from '../../src/domain/conversation.ts';
 import type { RunLimits } from '../../src/domain/run-limits.ts';
 import { accountOfRun } from '../../src/kernel/ledger.ts';
-import type { ConversationMeta, Log } from '../../src/kernel/ports.ts';
+import type { ConversationMeta, Log } from '../../src/kernel/log.ts';
 import { drive } from '../../src/loop/drive.ts';
 import { budgets as declaredBudgets, type Budgets } from '../../src/platform/metering/budgets.ts';
 import { installMetering } from '../../src/platform/metering/install.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import type { Fetch } from '../../src/adapters/models/providers.ts';
 import type { ModelFailure, ModelPart } from '../../src/domain/model.ts';
-import type { ModelStream } from '../../src/kernel/ports.ts';
+import type { ModelStream } from '../../src/kernel/model.ts';
 import { frame, replay, serve } from '../support/recorded.ts';
 import { aRequest, collect, said, textOf } from '../support/streams.ts';
 import { openWire, TEST_KEYS, WIRE_MODELS, WIRE_PROVIDERS, type WireProvider } from '../support/wire.ts';

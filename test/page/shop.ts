@@ -7,7 +7,7 @@ import type { Reply, ScriptFunction } from '../../src/adapters/models/script.ts'
 import { systemClock } from '../../src/base/clock.ts';
 import { isPromise } from '../../src/base/promise.ts';
 import type { WireRun } from '../../src/http/wire.ts';
-import type { ModelSource } from '../../src/kernel/ports.ts';
+import type { ModelSource } from '../../src/kernel/model.ts';
 import { createMeter } from '../../src/platform/metering/meter.ts';
 import { cachedModels } from '../support/cached-model.ts';
 import type { Served, ServedOptions } from '../http/server.ts';

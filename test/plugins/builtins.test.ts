@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { canonicalJson } from '../../src/base/json.ts';
-import { builtinGroups } from '../../src/platform/builtins.ts';
-import { compileTool } from '../../src/platform/catalog.ts';
+import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
+import { compileTool } from '../../src/platform/grant/catalog.ts';
 
 const all = [...builtinGroups.values()].flatMap((group) =>
   group.tools.map((spec) => ({ group: group.name, ...compileTool(spec, group.name) })),

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../src/base/json.ts';
 import { iterationsOf } from '../../src/domain/conversation.ts';
-import type { Tool } from '../../src/kernel/ports.ts';
+import type { Tool } from '../../src/kernel/running-tool.ts';
 import { deny, hold } from '../../src/kernel/verdict.ts';
 import { toolResult, waitFor } from '../../src/kernel/tool.ts';
-import { builtinGroups } from '../../src/platform/builtins.ts';
-import { compileTool, toolOf } from '../../src/platform/catalog.ts';
+import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
+import { compileTool, toolOf } from '../../src/platform/grant/catalog.ts';
 import { entriesOf, timelineOf } from '../../src/domain/timeline.ts';
 import { aHouse, aSignal, aTool, lastOf, type House, type HouseOptions } from '../support/house.ts';
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Plugin } from '../../src/kernel/plugin.ts';
 import type { Reply } from '../../src/adapters/models/script.ts';
-import { allPlugins } from '../../src/platform/all-plugins.ts';
+import { allPlugins } from '../../src/platform/bundle/all-plugins.ts';
 import { gateConformance } from '../conformance/gate.ts';
 import { aTool } from '../support/house.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { calculate_exposure } from '../../agents/exposure.tool.ts';
-import { compileTool } from '../../src/platform/catalog.ts';
+import { compileTool } from '../../src/platform/grant/catalog.ts';
 import { casesAbsent, readCases } from '../support/cases.ts';
 import { aContext } from '../support/tool-context.ts';
 

@@ -10,7 +10,8 @@ import { iterationsOf, type Conversation } from '../../src/domain/conversation.t
 import type { ModelPart } from '../../src/domain/model.ts';
 import type { Bus } from '../../src/kernel/bus.ts';
 import { install, type Plugin } from '../../src/kernel/plugin.ts';
-import type { Logger, ModelSource } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
+import type { ModelSource } from '../../src/kernel/model.ts';
 import { jsonSchema } from '../../src/plugins/gates/json-schema.ts';
 import { stopWords } from '../../src/plugins/gates/stop-words.ts';
 import { aHouse, aTool } from '../support/house.ts';

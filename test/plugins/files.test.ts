@@ -7,9 +7,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createRootedFiles } from '../../src/adapters/files/rooted.ts';
 import { isToolReturn } from '../../src/kernel/tool.ts';
-import type { ToolContext } from '../../src/kernel/ports.ts';
-import { builtinGroups } from '../../src/platform/builtins.ts';
-import { compileTool } from '../../src/platform/catalog.ts';
+import type { ToolContext } from '../../src/kernel/running-tool.ts';
+import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
+import { compileTool } from '../../src/platform/grant/catalog.ts';
 import { edited } from '../../src/plugins/tools/files/edits.ts';
 import { aContext, runTool } from '../support/tool-context.ts';
 

@@ -4,12 +4,12 @@ import { systemClock } from '../../src/base/clock.ts';
 import { openRequests, type Turn } from '../../src/domain/conversation.ts';
 import type { Bus } from '../../src/kernel/bus.ts';
 import { install, type Installed, type Plugin } from '../../src/kernel/plugin.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import type { Reply } from '../../src/adapters/models/script.ts';
 import { endlessLoop } from '../../src/plugins/gates/endless-loop.ts';
 import { toolApproval } from '../../src/plugins/gates/tool-approval.ts';
 import { staticPlanner } from '../../src/plugins/planners/static.ts';
-import { allPlugins } from '../../src/platform/all-plugins.ts';
+import { allPlugins } from '../../src/platform/bundle/all-plugins.ts';
 import { activeByDefault } from '../../src/plugins/shipped.ts';
 import { aHouse, anAgent, aTool, lastOf, type House } from '../support/house.ts';
 

@@ -9,7 +9,7 @@ import type { ModelRequest } from '../../src/domain/model.ts';
 import type { Bus } from '../../src/kernel/bus.ts';
 import type { Spending } from '../../src/kernel/ledger.ts';
 import { install, type InstallOptions, type Plugin } from '../../src/kernel/plugin.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import type { Judgement, Questions } from '../../src/kernel/verdict.ts';
 import { rateLimiter } from '../../src/plugins/gates/rate-limiter.ts';
 import { tokenBudget } from '../../src/plugins/gates/token-budget.ts';

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Limits } from '../../src/domain/agent.ts';
 import type { Bus } from '../../src/kernel/bus.ts';
 import { install, type Plugin } from '../../src/kernel/plugin.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import type { Reply, ScriptFunction, ScriptView } from '../../src/adapters/models/script.ts';
 import { contextWindow } from '../../src/plugins/gates/context-window.ts';
 import { capped, cappedLimits } from '../../src/plugins/memory/capped.ts';

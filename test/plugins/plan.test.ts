@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import { openRequests, type Conversation } from '../../src/domain/conversation.ts';
 import { entriesOf, timelineOf } from '../../src/domain/timeline.ts';
 import type { Bus } from '../../src/kernel/bus.ts';
-import { compileTool } from '../../src/platform/catalog.ts';
+import { compileTool } from '../../src/platform/grant/catalog.ts';
 import { planGroup } from '../../src/plugins/tools/plan.ts';
 import { load } from '../support/bundles.ts';
 import { Crash, dyingLog, type CrashPoint } from '../support/crash-log.ts';

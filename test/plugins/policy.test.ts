@@ -6,11 +6,11 @@ import type { Json } from '../../src/base/json.ts';
 import { openRequests } from '../../src/domain/conversation.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { install, type InstallOptions } from '../../src/kernel/plugin.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { approvalPolicy } from '../../src/plugins/gates/approval-policy.ts';
 import { at, isAbout, type PolicyRule } from '../../src/plugins/gates/policy-rule.ts';
-import { BundleError } from '../../src/platform/problems.ts';
-import { loadBundle } from '../../src/platform/load.ts';
+import { BundleError } from '../../src/platform/bundle/problems.ts';
+import { loadBundle } from '../../src/platform/bundle/load.ts';
 import { inFolder, loadOptions } from '../support/bundles.ts';
 import { aHouse, aTool, type House } from '../support/house.ts';
 

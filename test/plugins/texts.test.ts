@@ -11,7 +11,7 @@ import { iterationsOf, type Conversation } from '../../src/domain/conversation.t
 import type { ModelRequest } from '../../src/domain/model.ts';
 import type { Bus } from '../../src/kernel/bus.ts';
 import { install, type Plugin } from '../../src/kernel/plugin.ts';
-import type { Logger } from '../../src/kernel/ports.ts';
+import type { Logger } from '../../src/kernel/logger.ts';
 import { checkedMessage } from '../../src/platform/messages.ts';
 import { contentSafety, redacted, type Finding } from '../../src/plugins/gates/content-safety.ts';
 import { injectionFinder } from '../../src/plugins/gates/injection-signs.ts';

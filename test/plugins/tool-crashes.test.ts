@@ -9,9 +9,10 @@ import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Draft } from '../../src/domain/event.ts';
-import type { Log, Tool, ToolContext } from '../../src/kernel/ports.ts';
-import { builtinGroups } from '../../src/platform/builtins.ts';
-import { compileTool, toolOf } from '../../src/platform/catalog.ts';
+import type { Log } from '../../src/kernel/log.ts';
+import type { Tool, ToolContext } from '../../src/kernel/running-tool.ts';
+import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
+import { compileTool, toolOf } from '../../src/platform/grant/catalog.ts';
 import { aHouse, lastOf, type House } from '../support/house.ts';
 
 interface Ending {

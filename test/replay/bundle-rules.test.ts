@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { builtinGroups } from '../../src/platform/builtins.ts';
-import { loadBundle } from '../../src/platform/load.ts';
+import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
+import { loadBundle } from '../../src/platform/bundle/load.ts';
 import { bundleRules, recordedReach } from '../../src/platform/replay/bundle-rules.ts';
 import { replay } from '../../src/platform/replay/replay.ts';
 import type { ReplayReport } from '../../src/platform/replay/report.ts';
-import { allPlugins } from '../../src/platform/all-plugins.ts';
+import { allPlugins } from '../../src/platform/bundle/all-plugins.ts';
 import { goldenCases, play } from '../support/golden.ts';
 import { silent } from '../support/house.ts';
 

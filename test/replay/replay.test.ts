@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fact } from '../../src/domain/event.ts';
-import type { ConversationMeta } from '../../src/kernel/ports.ts';
+import type { ConversationMeta } from '../../src/kernel/log.ts';
 import { replayRun } from '../../src/platform/replay/replay-run.ts';
 import { replay } from '../../src/platform/replay/replay.ts';
 import type { ReplayReport } from '../../src/platform/replay/report.ts';

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { createScriptedModel } from '../../src/adapters/models/scripted.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
-import { createHost, type Host, type HostOptions } from '../../src/platform/host.ts';
+import { createHost, type Host, type HostOptions } from '../../src/platform/hosting/host.ts';
 import type { Caller, Scope } from '../../src/platform/runs/caller.ts';
 import type { Snapshot } from '../../src/platform/runs/snapshot.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Reply, ScriptFunction } from '../../src/adapters/models/script.ts';
-import type { SelectionStore } from '../../src/kernel/ports.ts';
+import type { SelectionStore } from '../../src/kernel/choices.ts';
 import { ana, withHost } from './a-host.ts';
 
 /** A chief without tools of its own but to delegate, and a clerk who needs nobody's consent by its own grant. */

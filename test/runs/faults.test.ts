@@ -9,7 +9,7 @@ import { TreadleError } from '../../src/base/errors.ts';
 import { definePlugin } from '../../src/kernel/plugin.ts';
 import { hold } from '../../src/kernel/verdict.ts';
 import { z } from 'zod';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { temporaryFile } from '../stores/temporary.ts';
 import { aHouse, aTool, lastOf } from '../support/house.ts';
 import { brokenRules } from '../support/invariants.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { systemClock } from '../../src/base/clock.ts';
 import { entriesOf, timelineOf } from '../../src/domain/timeline.ts';
-import type { ConversationMeta } from '../../src/kernel/ports.ts';
+import type { ConversationMeta } from '../../src/kernel/log.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { createFolds } from '../../src/platform/runs/folds.ts';
 import { someLog } from './some-log.ts';

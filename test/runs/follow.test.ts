@@ -1,7 +1,7 @@
 // Whoever follows a run is handed all of it, once, however slow, from wherever it left off.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Frame } from '../../src/platform/runs/frame.ts';

@@ -1,7 +1,7 @@
 // Runs from their first word to their removal, and what repetitions and crashes in between leave of them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { removeOld } from '../../src/platform/runs/retention.ts';

@@ -6,7 +6,7 @@ import type { Script } from '../../src/adapters/models/script.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { randomIds } from '../../src/base/ids.ts';
 import { budgets as declaredBudgets, type Budgets } from '../../src/platform/metering/budgets.ts';
-import { startMeasures, type StartedMeasures } from '../../src/platform/start-measures.ts';
+import { startMeasures, type StartedMeasures } from '../../src/platform/hosting/start-measures.ts';
 import { aBundle, ana, withHost, type HostFixture } from './a-host.ts';
 
 const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { openSqliteLog } from '../../src/adapters/stores/sqlite.ts';
 import type { Frame } from '../../src/platform/runs/frame.ts';
 import { ana, withHost } from './a-host.ts';

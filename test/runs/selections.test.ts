@@ -5,9 +5,9 @@ import { TreadleError } from '../../src/base/errors.ts';
 import type { SelectionPatch } from '../../src/domain/selection-patch.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import { createMemorySelections } from '../../src/adapters/stores/control/selections.ts';
-import type { SelectionStore } from '../../src/kernel/ports.ts';
-import type { Host } from '../../src/platform/host.ts';
-import type { ChangeRequest } from '../../src/platform/selections.ts';
+import type { SelectionStore } from '../../src/kernel/choices.ts';
+import type { Host } from '../../src/platform/hosting/host.ts';
+import type { ChangeRequest } from '../../src/platform/selections/selections.ts';
 import { cachedModels, type CachedModels } from '../support/cached-model.ts';
 import { ana, aCaller, withHost, type HostFixture } from './a-host.ts';
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Passing } from '../../src/domain/event.ts';
-import type { Relay } from '../../src/kernel/ports.ts';
-import { createPassing } from '../../src/platform/passing.ts';
-import { createSharedPassing } from '../../src/platform/shared-passing.ts';
+import type { Relay } from '../../src/kernel/log.ts';
+import { createPassing } from '../../src/platform/hosting/passing.ts';
+import { createSharedPassing } from '../../src/platform/hosting/shared-passing.ts';
 import type { Bus } from '../../src/kernel/bus.ts';
-import type { PassingEvents } from '../../src/platform/passing.ts';
+import type { PassingEvents } from '../../src/platform/hosting/passing.ts';
 
 /** Time that passes when it is told to. */
 function aClock() {

@@ -12,7 +12,7 @@ import { randomIds } from '../../src/base/ids.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { startServer } from '../../src/http/server.ts';
 import { statusKind } from '../../src/domain/status.ts';
-import type { Host } from '../../src/platform/host.ts';
+import type { Host } from '../../src/platform/hosting/host.ts';
 import { aCaller, withHost, type HostFixture } from './a-host.ts';
 
 const me = aCaller({ userId: 'local' });

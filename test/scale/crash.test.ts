@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isObject } from '../../src/base/json.ts';
-import { ENGINES, type EngineName } from '../../src/platform/engine.ts';
+import { ENGINES, type EngineName } from '../../src/platform/hosting/engine.ts';
 import { follow } from '../http/events.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../support/postgres.ts';
 import { EFFECTS, LEASE_MS, startFleet, type Fleet } from './fleet.ts';

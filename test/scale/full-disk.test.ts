@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, statSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { TreadleError } from '../../src/base/errors.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { until } from '../cli/treadle.ts';
 import { aConversation, say } from '../conformance/log-samples.ts';
 import { startPostgres, withoutPostgres, type Cluster } from '../support/postgres.ts';

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { isPromise } from '../../src/base/promise.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { EffectiveAgent } from '../../src/domain/agent.ts';
-import type { ToolContext } from '../../src/kernel/ports.ts';
-import type { LoadedBundle } from '../../src/platform/load.ts';
+import type { ToolContext } from '../../src/kernel/running-tool.ts';
+import type { LoadedBundle } from '../../src/platform/bundle/load.ts';
 import { effective, load, noticesOf, problemsOf } from '../support/bundles.ts';
 
 interface Ending {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemShell } from '../../src/adapters/shell/shell.ts';
-import { builtinGroups } from '../../src/platform/builtins.ts';
+import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
 import { ruling, type ShellRules } from '../../src/plugins/tools/shell/rules.ts';
 
 const rules: ShellRules = { allow: ['echo *'], ask: [], deny: [], otherwise: 'ask' };

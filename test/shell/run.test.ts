@@ -10,10 +10,10 @@ import { test } from 'node:test';
 import { createRootedFiles, type RootedFilesOptions } from '../../src/adapters/files/rooted.ts';
 import { systemShell } from '../../src/adapters/shell/shell.ts';
 import type { Json, JsonObject } from '../../src/base/json.ts';
-import type { ToolContext } from '../../src/kernel/ports.ts';
+import type { ToolContext } from '../../src/kernel/running-tool.ts';
 import type { Shell } from '../../src/kernel/shell.ts';
 import { isToolReturn } from '../../src/kernel/tool.ts';
-import { compileTool } from '../../src/platform/catalog.ts';
+import { compileTool } from '../../src/platform/grant/catalog.ts';
 import { shellGroup } from '../../src/plugins/tools/shell/group.ts';
 import { aContext } from '../support/tool-context.ts';
 

@@ -1,10 +1,10 @@
 import type { Conversation } from '../../src/domain/conversation.ts';
-import type { SelectionStore } from '../../src/kernel/ports.ts';
+import type { SelectionStore } from '../../src/kernel/choices.ts';
 import { fold } from '../../src/domain/fold.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import { aContext } from '../support/tool-context.ts';
 import { emptyConversation } from '../../src/domain/conversation.ts';
-import { loadBundle, type LoadedBundle } from '../../src/platform/load.ts';
+import { loadBundle, type LoadedBundle } from '../../src/platform/bundle/load.ts';
 import type { EffectiveAgent } from '../../src/domain/agent.ts';
 import { aMeta, inFolder, loadOptions, type Files } from '../support/bundles.ts';
 

@@ -8,7 +8,7 @@ import { migrate } from '../../src/adapters/stores/postgres/migrate.ts';
 import { readDatabaseUrl } from '../../src/adapters/stores/postgres/settings.ts';
 import { openPostgresLog } from '../../src/adapters/stores/postgres.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { accountOfTenant, type Ledger } from '../../src/kernel/ledger.ts';
 import { controlStoreConformance } from '../conformance/control.ts';
 import { aCall, aReservation, aSpender, ledgerConformance } from '../conformance/ledger.ts';

@@ -1,7 +1,7 @@
 import { after } from 'node:test';
 import path from 'node:path';
 import { openSqliteLog } from '../../src/adapters/stores/sqlite.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { logConformance } from '../conformance/log.ts';
 import { temporaryFolder } from './temporary.ts';
 

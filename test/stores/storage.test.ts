@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { databaseUrl } from '../../src/platform/storage.ts';
+import { databaseUrl } from '../../src/platform/hosting/storage.ts';
 
 const of = (url: string, data?: string): string | undefined =>
   databaseUrl({ data, environment: { DATABASE_URL: url } });

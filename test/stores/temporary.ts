@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openSqliteLog, type SqliteLogOptions } from '../../src/adapters/stores/sqlite.ts';
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 import { StillClock } from '../conformance/log-samples.ts';
 
 /** A test, or the `after` of a whole file. */

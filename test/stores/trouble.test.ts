@@ -10,8 +10,8 @@ import { createSqliteLog, openSqliteLog } from '../../src/adapters/stores/sqlite
 import { connect } from '../../src/adapters/stores/sqlite/connection.ts';
 import { TreadleError, type ErrorCode } from '../../src/base/errors.ts';
 import type { Draft } from '../../src/domain/event.ts';
-import type { Log } from '../../src/kernel/ports.ts';
-import { makeDataFolder } from '../../src/platform/data-folder.ts';
+import type { Log } from '../../src/kernel/log.ts';
+import { makeDataFolder } from '../../src/platform/hosting/data-folder.ts';
 import { aConversation, added, answer, leaseOn, say, seqs, StillClock } from '../conformance/log-samples.ts';
 import { mountRefused, smallDisk } from '../support/small-disk.ts';
 import { openFor, temporaryFile, temporaryFolder } from './temporary.ts';

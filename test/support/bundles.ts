@@ -1,14 +1,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Assembled, AgentSource, ConversationMeta } from '../../src/kernel/ports.ts';
+import type { Assembled, AgentSource } from '../../src/kernel/agent-source.ts';
+import type { ConversationMeta } from '../../src/kernel/log.ts';
 import type { Conversation } from '../../src/domain/conversation.ts';
 import type { Draft, Fact } from '../../src/domain/event.ts';
 import { fold } from '../../src/domain/fold.ts';
 import { TreadleError } from '../../src/base/errors.ts';
-import { builtinGroups } from '../../src/platform/builtins.ts';
-import { loadBundle, type LoadedBundle, type LoadOptions } from '../../src/platform/load.ts';
-import { allPlugins } from '../../src/platform/all-plugins.ts';
+import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
+import { loadBundle, type LoadedBundle, type LoadOptions } from '../../src/platform/bundle/load.ts';
+import { allPlugins } from '../../src/platform/bundle/all-plugins.ts';
 
 /** The files beside a bundle, by name. */
 export type Files = Readonly<Record<string, string | Uint8Array>>;

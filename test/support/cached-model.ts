@@ -6,7 +6,7 @@ import { toJson } from '../../src/base/json.ts';
 import { isPromise } from '../../src/base/promise.ts';
 import type { Message, ModelRequest } from '../../src/domain/model.ts';
 import type { Usage } from '../../src/domain/usage.ts';
-import type { Model, ModelSource } from '../../src/kernel/ports.ts';
+import type { Model, ModelSource } from '../../src/kernel/model.ts';
 import { createScriptedModel } from '../../src/adapters/models/scripted.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../src/kernel/ports.ts';
+import type { Log } from '../../src/kernel/log.ts';
 
 /** What a process that dies looks like from inside a test. */
 export class Crash extends Error {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as allMicrotasks } from 'node:timers/promises';
 import type { Fetch } from '../../src/adapters/models/providers.ts';
 import type { ModelPart } from '../../src/domain/model.ts';
-import type { ModelSource } from '../../src/kernel/ports.ts';
+import type { ModelSource } from '../../src/kernel/model.ts';
 import { aHouse, aTool } from './house.ts';
 import { brokenRules } from './invariants.ts';
 import { landmarks, type Landmarks } from './landmarks.ts';

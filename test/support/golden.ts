@@ -5,7 +5,7 @@ import { promptSections } from '../../src/assembly/render.ts';
 import { toJson } from '../../src/base/json.ts';
 import type { Fact } from '../../src/domain/event.ts';
 import type { ModelRequest } from '../../src/domain/model.ts';
-import type { ConversationRow } from '../../src/kernel/ports.ts';
+import type { ConversationRow } from '../../src/kernel/log.ts';
 import { createPlatform } from '../../src/platform/platform.ts';
 import { noIds } from './house.ts';
 

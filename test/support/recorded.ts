@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ModelRef } from '../../src/domain/agent.ts';
 import type { ModelPart } from '../../src/domain/model.ts';
-import type { Model } from '../../src/kernel/ports.ts';
+import type { Model } from '../../src/kernel/model.ts';
 import type { Fetch } from '../../src/adapters/models/providers.ts';
 import { CASES } from './cases.ts';
 import { aRequest, collect, said } from './streams.ts';

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../src/base/json.ts';
 import type { Message, ModelPart, ModelRequest, ToolMessageResult } from '../../src/domain/model.ts';
 import type { Observation, ToolDefinition } from '../../src/domain/tool.ts';
-import type { ModelStream } from '../../src/kernel/ports.ts';
+import type { ModelStream } from '../../src/kernel/model.ts';
 
 /** Every part of a stream, in order. */
 export async function collect(stream: ModelStream, parts: ModelPart[] = []): Promise<ModelPart[]> {

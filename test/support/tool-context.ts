@@ -1,7 +1,7 @@
 import { emptyConversation } from '../../src/domain/conversation.ts';
-import type { ToolContext } from '../../src/kernel/ports.ts';
+import type { ToolContext } from '../../src/kernel/running-tool.ts';
 import type { BuiltinGroup } from '../../src/kernel/tool.ts';
-import { compileTool } from '../../src/platform/catalog.ts';
+import { compileTool } from '../../src/platform/grant/catalog.ts';
 
 /** What a tool may touch, with nothing behind it but what the test gives. */
 export function aContext(more: Partial<ToolContext> = {}): ToolContext {

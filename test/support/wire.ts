@@ -4,7 +4,7 @@ import { createModelSource } from '../../src/adapters/models/model-source.ts';
 import type { Fetch } from '../../src/adapters/models/providers.ts';
 import type { ModelRef } from '../../src/domain/agent.ts';
 import type { ModelRequest } from '../../src/domain/model.ts';
-import type { Model } from '../../src/kernel/ports.ts';
+import type { Model } from '../../src/kernel/model.ts';
 import { collect } from './streams.ts';
 import { validate as anthropic } from './validators/anthropic.ts';
 import { validate as google } from './validators/google.ts';

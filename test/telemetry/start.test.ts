@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTelemetry } from '../../src/platform/start-telemetry.ts';
+import { startTelemetry } from '../../src/platform/hosting/start-telemetry.ts';
 import { createPlatform } from '../../src/platform/platform.ts';
 import { createMemoryLog } from '../../src/adapters/stores/memory.ts';
 import { systemClock } from '../../src/base/clock.ts';

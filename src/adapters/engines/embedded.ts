@@ -1,6 +1,8 @@
 import { assert } from '../../base/assert.ts';
 import type { Clock, Instant } from '../../base/clock.ts';
-import type { Engine, Log, Logger, Shares, Slice } from '../../kernel/ports.ts';
+import type { Engine, Slice } from '../../kernel/engine.ts';
+import type { Log, Shares } from '../../kernel/log.ts';
+import type { Logger } from '../../kernel/logger.ts';
 
 export interface EmbeddedEngineOptions {
   /** What says which conversations have work. Any log will do: it is the queue, and nothing else is stored. */

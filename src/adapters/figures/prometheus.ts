@@ -4,7 +4,8 @@ import type { MaybePromise } from '../../base/promise.ts';
 import type { RunStatus } from '../../domain/status.ts';
 import { RUN_STATUSES } from '../../domain/status.ts';
 import type { Bus } from '../../kernel/bus.ts';
-import type { EngineHealth, Logger } from '../../kernel/ports.ts';
+import type { EngineHealth } from '../../kernel/engine.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import { boundedLabel } from './bounded-label.ts';
 import { heardFigures } from './heard.ts';
 

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Logger } from '../../kernel/ports.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import type { LogSettings } from './settings.ts';
 import { createRedactor } from './redact.ts';
 import { readableLine } from './readable.ts';

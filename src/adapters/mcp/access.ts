@@ -5,7 +5,7 @@ import {
   type FetchLike,
 } from '@modelcontextprotocol/client';
 import { TreadleError } from '../../base/errors.ts';
-import type { AccountStore } from '../../kernel/ports.ts';
+import type { AccountStore } from '../../kernel/choices.ts';
 
 /** Whose account a connection is made with. */
 export interface AccountOf {

@@ -8,7 +8,9 @@ import {
 } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../base/json.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
-import type { Clock, Logger, ToolContext, ToolReturn } from '../../kernel/ports.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import type { ToolContext, ToolReturn } from '../../kernel/running-tool.ts';
 import { askPerson } from '../../kernel/tool.ts';
 import { filled, formOf, isSameQuestion, questionOf, type Question } from './elicit.ts';
 import { until } from './link.ts';

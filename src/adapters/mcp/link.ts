@@ -2,7 +2,8 @@ import { Client, ProtocolError, type ElicitResult } from '@modelcontextprotocol/
 import { isObject, oneLine } from '../../base/json.ts';
 import { head } from '../../base/text.ts';
 import type { McpService } from '../../domain/mcp.ts';
-import type { Clock, Logger } from '../../kernel/ports.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import type { Opened } from './transport.ts';
 
 /** One connection to a server, from its handshake to its end. */

@@ -2,7 +2,7 @@ import type { Client, RequestOptions, ServerCapabilities } from '@modelcontextpr
 import { shortDigest } from '../../base/digest.ts';
 import { toJson, type JsonObject } from '../../base/json.ts';
 import type { Part } from '../../domain/content.ts';
-import type { ToolReturn } from '../../kernel/ports.ts';
+import type { ToolReturn } from '../../kernel/running-tool.ts';
 import { toolFailure, toolResult } from '../../kernel/tool.ts';
 import { isMethodNotFound } from './listing.ts';
 import type { RemoteTool } from './remote-tool.ts';

@@ -1,7 +1,7 @@
 import { canonicalJson, isObject, toJson, tryParseJson, type Json, type JsonObject } from '../../base/json.ts';
 import type { FilePart, Part } from '../../domain/content.ts';
 import { plainText } from '../../domain/plain-text.ts';
-import type { ToolReturn } from '../../kernel/ports.ts';
+import type { ToolReturn } from '../../kernel/running-tool.ts';
 import { toolFailure, toolResult } from '../../kernel/tool.ts';
 import { checkOf } from './remote-tool.ts';
 

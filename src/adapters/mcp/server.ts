@@ -1,10 +1,11 @@
 import { SdkHttpError, type Client, type ElicitResult } from '@modelcontextprotocol/client';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant, Clock } from '../../base/clock.ts';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TTL_SECONDS, type McpService } from '../../domain/mcp.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
-import type { Clock, Logger, ToolContext, ToolReturn } from '../../kernel/ports.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import type { ToolContext, ToolReturn } from '../../kernel/running-tool.ts';
 import { accountNeeded, toolFailure } from '../../kernel/tool.ts';
 import { lackingClaims } from './access.ts';
 import { Calls } from './calls.ts';

@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { ModelFailure, ModelPart } from '../../domain/model.ts';
-import type { ModelStream } from '../../kernel/ports.ts';
+import type { ModelStream } from '../../kernel/model.ts';
 import type { Parts } from './parts.ts';
 
 type Reader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>;

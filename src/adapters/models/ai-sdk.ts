@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '../../base/clock.ts';
-import type { Model } from '../../kernel/ports.ts';
+import type { Model } from '../../kernel/model.ts';
 import { AiSdkStream } from './ai-sdk-stream.ts';
 import { toCallOptions } from './call-options.ts';
 import { otherDialect, type Dialect } from './dialect.ts';

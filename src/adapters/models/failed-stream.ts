@@ -1,5 +1,5 @@
 import type { ModelFailure, ModelPart } from '../../domain/model.ts';
-import type { ModelStream } from '../../kernel/ports.ts';
+import type { ModelStream } from '../../kernel/model.ts';
 
 /** The stream of a call that failed before anything arrived. */
 export function failedStream(failure: ModelFailure): ModelStream {

@@ -3,7 +3,7 @@ import { TreadleError } from '../../base/errors.ts';
 import { canonicalJson, toJson } from '../../base/json.ts';
 import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import type { ModelRef } from '../../domain/agent.ts';
-import type { Model, ModelSource } from '../../kernel/ports.ts';
+import type { Model, ModelSource } from '../../kernel/model.ts';
 import type { Environment } from './local-servers.ts';
 import type { Fetch } from './providers.ts';
 import { loadScript, type Script } from './script.ts';

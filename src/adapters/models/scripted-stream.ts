@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { ModelFailure, ModelPart } from '../../domain/model.ts';
-import type { ModelStream } from '../../kernel/ports.ts';
+import type { ModelStream } from '../../kernel/model.ts';
 
 export interface StreamTiming {
   readonly delayMs: number;

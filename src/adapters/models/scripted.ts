@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { ModelFailure } from '../../domain/model.ts';
 import type { Usage } from '../../domain/usage.ts';
-import type { Model } from '../../kernel/ports.ts';
+import type { Model } from '../../kernel/model.ts';
 import { failedStream } from './failed-stream.ts';
 import { compileReply, finishOf, type CompiledReply } from './reply.ts';
 import { ScriptedStream } from './scripted-stream.ts';

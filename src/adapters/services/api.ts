@@ -3,7 +3,7 @@ import { withoutSecrets } from '../../base/secrets.ts';
 import { shortDigest } from '../../base/digest.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { OpenApiService, ServiceAuth } from '../../domain/service.ts';
-import type { ToolContext, ToolReturn } from '../../kernel/ports.ts';
+import type { ToolContext, ToolReturn } from '../../kernel/running-tool.ts';
 import { toolFailure } from '../../kernel/tool.ts';
 import { GuardRefusal, type GuardedRequests } from '../net/guarded-requests.ts';
 import type { ApiOperation } from './operations.ts';

@@ -1,6 +1,6 @@
 import { tryParseJson } from '../../base/json.ts';
 import { head } from '../../base/text.ts';
-import type { ToolReturn } from '../../kernel/ports.ts';
+import type { ToolReturn } from '../../kernel/running-tool.ts';
 import { toolFailure, toolResult } from '../../kernel/tool.ts';
 import type { GuardedReply } from '../net/guarded-requests.ts';
 

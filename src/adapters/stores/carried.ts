@@ -1,7 +1,7 @@
 import { TreadleError } from '../../base/errors.ts';
 import type { Draft, Fact } from '../../domain/event.ts';
 import { FACT_VERSIONS } from '../../domain/event-types.ts';
-import type { Carried } from '../../kernel/ports.ts';
+import type { Carried } from '../../kernel/log.ts';
 
 /** A fact as it was drafted. Throws `log_version` for one that only a newer version knows: it could not be stated here. */
 export function draftOf(fact: Fact, key: string | undefined): Carried['facts'][number] {

@@ -1,7 +1,7 @@
 import type { Instant } from '../../base/clock.ts';
 import { tryParseJson } from '../../base/json.ts';
 import type { RunLimits } from '../../domain/run.ts';
-import type { ConversationRow } from '../../kernel/ports.ts';
+import type { ConversationRow } from '../../kernel/log.ts';
 
 // The casts below rest on the types and NOT NULL of the tables: the database itself refuses a column of another type.
 

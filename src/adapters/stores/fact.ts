@@ -3,7 +3,7 @@ import { TreadleError } from '../../base/errors.ts';
 import type { Draft, Fact } from '../../domain/event.ts';
 import { FACT_VERSIONS } from '../../domain/event-types.ts';
 import { factId } from '../../domain/fact-id.ts';
-import type { ConversationMeta } from '../../kernel/ports.ts';
+import type { ConversationMeta } from '../../kernel/log.ts';
 
 /** A draft at its place in the log. Every fact has the same keys in the same order, absent ones as undefined. */
 export function placed(conversationId: string, agentPath: string, seq: number, at: Instant, draft: Draft): Fact {

@@ -1,5 +1,5 @@
 import type { Instant } from '../../base/clock.ts';
-import type { Shares } from '../../kernel/ports.ts';
+import type { Shares } from '../../kernel/log.ts';
 
 /** A conversation that nobody holds and that has work. */
 export interface FreeRun {

@@ -1,4 +1,4 @@
-import type { ConversationRow, ListQuery } from '../../kernel/ports.ts';
+import type { ConversationRow, ListQuery } from '../../kernel/log.ts';
 
 /** Newest first; equal times by id, so that a page always has one place to go on from. */
 export function compareRows(

@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../../base/clock.ts';
 import { sha256 } from '../../base/digest.ts';
 import type { Draft, Fact } from '../../domain/event.ts';
 import type { RunStatus } from '../../domain/status.ts';
-import type { AppendResult, ConversationMeta, ConversationRow, Lease, Log } from '../../kernel/ports.ts';
+import type { AppendResult, ConversationMeta, ConversationRow, Lease, Log } from '../../kernel/log.ts';
 import { busyConversation, copied, placed, unknownConversation } from './fact.ts';
 import { fairly, type FreeRun, type Held } from './fair.ts';
 import { compareRows, isListed } from './listing.ts';

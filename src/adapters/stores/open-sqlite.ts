@@ -1,4 +1,4 @@
-import type { Log } from '../../kernel/ports.ts';
+import type { Log } from '../../kernel/log.ts';
 import type { SqliteLogOptions } from './sqlite.ts';
 
 /** A log in one SQLite file, for any number of processes of one machine. What it needs is loaded with the first one. */

@@ -2,7 +2,7 @@ import type { Clock, Instant } from '../../base/clock.ts';
 import { sha256 } from '../../base/digest.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { RUN_STATUSES, statusKind } from '../../domain/status.ts';
-import type { AppendResult, Log } from '../../kernel/ports.ts';
+import type { AppendResult, Log } from '../../kernel/log.ts';
 import { minuteOf } from './conversation-row.ts';
 import { placed, unknownConversation } from './fact.ts';
 import { folded } from './listing.ts';

@@ -3,7 +3,7 @@ import type { Clock, Instant } from '../../base/clock.ts';
 import { sha256 } from '../../base/digest.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { Fact } from '../../domain/event.ts';
-import type { AppendResult, Log } from '../../kernel/ports.ts';
+import type { AppendResult, Log } from '../../kernel/log.ts';
 import { conversationRow, minuteOf } from './conversation-row.ts';
 import { pack } from './packed.ts';
 import { busyConversation, placed, unknownConversation } from './fact.ts';

@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/clock.ts';
 import { statusKind, type RunStatus } from '../../domain/status.ts';
-import type { Lease, ReleaseOptions } from '../../kernel/ports.ts';
+import type { Lease, ReleaseOptions } from '../../kernel/log.ts';
 
 /** What a store knows of who may write to a conversation, and of what was dealt with. Every store decides by these. */
 export interface Standing {

@@ -4,8 +4,13 @@ import { narrow } from '../../assembly/narrow.ts';
 import type { Grant, GrantedTool } from '../../domain/grant.ts';
 import { emptySelection } from '../../domain/selection.ts';
 import type { Plugin } from '../../kernel/plugin.ts';
-import type { LoadedAgent, LoadedBundle } from '../../platform/load.ts';
-import { stanceInWords, toolStances, type ToolStance, type ToolStancesOptions } from '../../platform/tool-stances.ts';
+import type { LoadedAgent, LoadedBundle } from '../../platform/bundle/load.ts';
+import {
+  stanceInWords,
+  toolStances,
+  type ToolStance,
+  type ToolStancesOptions,
+} from '../../platform/grant/tool-stances.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { reportError } from '../report-error.ts';
@@ -27,9 +32,9 @@ export async function check(
   options: CheckOptions,
 ): Promise<Outcome> {
   const [{ loadBundle }, { builtinGroups }, { allPlugins }] = await Promise.all([
-    import('../../platform/load.ts'),
-    import('../../platform/builtins.ts'),
-    import('../../platform/all-plugins.ts'),
+    import('../../platform/bundle/load.ts'),
+    import('../../platform/bundle/builtins.ts'),
+    import('../../platform/bundle/all-plugins.ts'),
   ]);
   const plugins = new Map(allPlugins.map((one) => [one.id, one.config]));
   let outcome: Outcome = 'completed';
@@ -57,7 +62,7 @@ interface Look {
 
 /** The lines of a bundle after its plugins were tried and its tool servers asked what they have. One that is down is no mistake of the bundle. */
 async function askedLines(bundle: LoadedBundle, look: Look, known: readonly Plugin[]): Promise<readonly string[]> {
-  const { tryPlugins } = await import('../../platform/install-plugins.ts');
+  const { tryPlugins } = await import('../../platform/bundle/install-plugins.ts');
   try {
     await tryPlugins(bundle.plugins, known);
     await Promise.all(bundle.agents.map(async (id) => bundle.agentNow(id)));

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { TreadleError } from '../../base/errors.ts';
-import type { Explained } from '../../platform/explain.ts';
+import type { Explained } from '../../platform/bundle/explain.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { loadForReading } from '../load-bundle.ts';

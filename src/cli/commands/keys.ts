@@ -4,9 +4,9 @@ import { isoTime, systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { newApiKey } from '../../http/api-key.ts';
 import { SCOPES, type ApiKey, type ControlStore, type Scope } from '../../kernel/stores.ts';
-import { dataFolder, LOG_FILE, makeDataFolder } from '../../platform/data-folder.ts';
-import type { Environment } from '../../platform/environment.ts';
-import { didYouMean } from '../../platform/problems.ts';
+import { dataFolder, LOG_FILE, makeDataFolder } from '../../platform/hosting/data-folder.ts';
+import type { Environment } from '../../platform/bundle/environment.ts';
+import { didYouMean } from '../../platform/bundle/problems.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { ago, oneLine } from '../text.ts';
@@ -109,7 +109,7 @@ export async function openControl(
   data: string | undefined,
   environment: Environment,
 ): Promise<{ readonly control: ControlStore; readonly folder: string }> {
-  const { databaseUrl, openControlOf } = await import('../../platform/storage.ts');
+  const { databaseUrl, openControlOf } = await import('../../platform/hosting/storage.ts');
   const url = databaseUrl({ data, environment });
   if (url !== undefined) {
     const { openPostgresControlStore } = await import('../../adapters/stores/control/postgres.ts');

@@ -3,7 +3,7 @@ import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { RUN_STATUSES, statusKind, type RunStatus } from '../../domain/status.ts';
 import { rowKindOf } from '../../platform/runs/state.ts';
-import { didYouMean, oneOf } from '../../platform/problems.ts';
+import { didYouMean, oneOf } from '../../platform/bundle/problems.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { openLog } from '../open.ts';

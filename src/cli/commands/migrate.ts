@@ -2,8 +2,8 @@ import { openDatabase } from '../../adapters/stores/postgres/database.ts';
 import { migrate } from '../../adapters/stores/postgres/migrate.ts';
 import { readDatabaseUrl } from '../../adapters/stores/postgres/settings.ts';
 import { TreadleError } from '../../base/errors.ts';
-import type { Logger } from '../../kernel/ports.ts';
-import { engineName } from '../../platform/engine.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import { engineName } from '../../platform/hosting/engine.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 

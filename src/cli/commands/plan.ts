@@ -3,9 +3,9 @@ import path from 'node:path';
 import process from 'node:process';
 import { isoTime, systemClock } from '../../base/clock.ts';
 import type { BundleChange } from '../../assembly/bundle-changes.ts';
-import type { Log } from '../../kernel/ports.ts';
-import { dataFolder, LOG_FILE } from '../../platform/data-folder.ts';
-import type { AgentPlan, BundlePlan } from '../../platform/plan.ts';
+import type { Log } from '../../kernel/log.ts';
+import { dataFolder, LOG_FILE } from '../../platform/hosting/data-folder.ts';
+import type { AgentPlan, BundlePlan } from '../../platform/bundle/plan.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { loadForReading } from '../load-bundle.ts';
@@ -25,9 +25,9 @@ export async function plan(
   options: PlanOptions,
 ): Promise<Outcome> {
   const [{ planOf }, { allPlugins }, { pricingOf }] = await Promise.all([
-    import('../../platform/plan.ts'),
-    import('../../platform/all-plugins.ts'),
-    import('../../platform/pricing.ts'),
+    import('../../platform/bundle/plan.ts'),
+    import('../../platform/bundle/all-plugins.ts'),
+    import('../../platform/models/pricing.ts'),
   ]);
   const [before, after] = await Promise.all([
     loadForReading(files[0], environment),
@@ -35,7 +35,7 @@ export async function plan(
   ]);
   const folder = dataFolder({ named: options.data, environment, directory: process.cwd() });
   // A log that is not there has nobody in it, and looking must not make one.
-  const { databaseUrl } = await import('../../platform/storage.ts');
+  const { databaseUrl } = await import('../../platform/hosting/storage.ts');
   const isThere =
     databaseUrl({ data: options.data, environment }) !== undefined || existsSync(path.join(folder, LOG_FILE));
   const log: Log | undefined = isThere ? (await openLog({ data: options.data, environment })).log : undefined;

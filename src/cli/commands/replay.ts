@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { TreadleError } from '../../base/errors.ts';
-import type { Logger } from '../../kernel/ports.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import type { ReplayReport } from '../../platform/replay/report.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
@@ -53,7 +53,7 @@ async function replayHere(
     if (bundle === undefined) return await run(row, facts, { upTo, logger: silent });
     const [{ bundleRules, recordedReach }, { allPlugins }, { loadForReading }] = await Promise.all([
       import('../../platform/replay/bundle-rules.ts'),
-      import('../../platform/all-plugins.ts'),
+      import('../../platform/bundle/all-plugins.ts'),
       import('../load-bundle.ts'),
     ]);
     const loaded = await loadForReading(path.resolve(bundle), environment, recordedReach(row, facts));

@@ -8,7 +8,7 @@ export async function schema({ terminal }: Context, ofSuite: boolean): Promise<O
     terminal.out.write(`${JSON.stringify(suiteJsonSchema(), null, 2)}\n`);
     return 'completed';
   }
-  const { bundleJsonSchema } = await import('../../platform/bundle-schema.ts');
+  const { bundleJsonSchema } = await import('../../platform/bundle/bundle-schema.ts');
   terminal.out.write(`${JSON.stringify(bundleJsonSchema(), null, 2)}\n`);
   return 'completed';
 }

@@ -7,7 +7,7 @@ import { createImages } from '../../adapters/net/images.ts';
 import type { OidcOptions } from '../../http/oidc.ts';
 import { pageFolder } from '../../http/page.ts';
 import { startServer, type TreadleServer } from '../../http/server.ts';
-import { removeServerFile, writeServerFile } from '../../platform/server-file.ts';
+import { removeServerFile, writeServerFile } from '../../platform/hosting/server-file.ts';
 import type { Context } from '../context.ts';
 import { parseDuration } from '../drive-run.ts';
 import type { Outcome } from '../exit-codes.ts';

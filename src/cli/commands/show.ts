@@ -1,7 +1,7 @@
 import { transcriptOf } from '../../assembly/transcript-export.ts';
 import { entriesOf, emptyTimeline, project } from '../../domain/timeline.ts';
 import type { Fact } from '../../domain/event.ts';
-import type { Log } from '../../kernel/ports.ts';
+import type { Log } from '../../kernel/log.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { findRun, openLog } from '../open.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { TreadleError } from '../../base/errors.ts';
-import { exported, importInto } from '../../platform/transfer.ts';
+import { exported, importInto } from '../../platform/hosting/transfer.ts';
 import type { Context } from '../context.ts';
 import type { Outcome } from '../exit-codes.ts';
 import { findRun, openLog } from '../open.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Host } from '../../platform/host.ts';
+import type { Host } from '../../platform/hosting/host.ts';
 import type { Handlers } from '../endpoint.ts';
 import { callerName } from '../identify.ts';
 import type { Streams } from '../streams.ts';

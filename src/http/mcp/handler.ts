@@ -1,5 +1,5 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import type { Logger } from '../../kernel/ports.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import type { Caller } from '../../platform/runs/caller.ts';
 import { callerName } from '../identify.ts';
 import { createTools, type McpPorts } from './tools.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { optionalPackage } from '../../adapters/modules/optional-package.ts';
 import type { Handlers } from '../endpoint.ts';
 import type { RouteTable } from '../wire.ts';
-import type { Logger } from '../../kernel/ports.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import type { Mcp } from './handler.ts';
 import type { McpPorts } from './tools.ts';
 

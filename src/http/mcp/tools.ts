@@ -8,7 +8,7 @@ import {
 import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { shortDigest } from '../../base/digest.ts';
-import type { HostedAgent } from '../../platform/host.ts';
+import type { HostedAgent } from '../../platform/hosting/host.ts';
 import type { Caller, Scope } from '../../platform/runs/caller.ts';
 import type { Runs } from '../../platform/runs/runs.ts';
 import type { Snapshot } from '../../platform/runs/snapshot.ts';

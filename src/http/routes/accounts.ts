@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { isoTime } from '../../base/clock.ts';
 import { clientMetadata } from '../../adapters/accounts/client-metadata.ts';
 import { newSecret } from '../../adapters/stores/control/secret.ts';
-import type { Host } from '../../platform/host.ts';
+import type { Host } from '../../platform/hosting/host.ts';
 import { permit, type Caller } from '../../platform/runs/caller.ts';
 import type { HttpContext } from '../context.ts';
 import type { Handlers } from '../endpoint.ts';

@@ -1,5 +1,5 @@
 import type { Images } from '../../adapters/net/images.ts';
-import type { Host } from '../../platform/host.ts';
+import type { Host } from '../../platform/hosting/host.ts';
 import type { Handlers } from '../endpoint.ts';
 import { Refusal } from '../refusal.ts';
 import type { imageRoutes } from '../wire.ts';

@@ -1,4 +1,4 @@
-import type { Host } from '../../platform/host.ts';
+import type { Host } from '../../platform/hosting/host.ts';
 import type { Handlers } from '../endpoint.ts';
 import type { noteRoutes } from '../wire.ts';
 

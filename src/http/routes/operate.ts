@@ -1,6 +1,6 @@
 import { isoTime } from '../../base/clock.ts';
-import type { AgentDetails } from '../../platform/agent-details.ts';
-import type { Host } from '../../platform/host.ts';
+import type { AgentDetails } from '../../platform/grant/agent-details.ts';
+import type { Host } from '../../platform/hosting/host.ts';
 import type { Handlers } from '../endpoint.ts';
 import { Refusal } from '../refusal.ts';
 import type { agentDetails, operateRoutes, Wire } from '../wire.ts';

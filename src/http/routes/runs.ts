@@ -1,5 +1,5 @@
 import { isoTime } from '../../base/clock.ts';
-import type { Host } from '../../platform/host.ts';
+import type { Host } from '../../platform/hosting/host.ts';
 import type { Handlers } from '../endpoint.ts';
 import { callerName } from '../identify.ts';
 import { eventOf } from '../sse.ts';

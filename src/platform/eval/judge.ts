@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isObject, tryParseJson } from '../../base/json.ts';
 import type { EffectiveAgent, ModelRef } from '../../domain/agent.ts';
 import type { ModelRequest } from '../../domain/model.ts';
-import type { ModelSource } from '../../kernel/ports.ts';
+import type { ModelSource } from '../../kernel/model.ts';
 import type { Judge } from './checking.ts';
 import { modelsOf } from './scripted-models.ts';
 import type { Suite } from './suite.ts';

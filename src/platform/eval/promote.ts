@@ -3,7 +3,7 @@ import { TreadleError } from '../../base/errors.ts';
 import { tryParseJson, type Json } from '../../base/json.ts';
 import { iterationsOf, type Conversation } from '../../domain/conversation.ts';
 import type { Fact } from '../../domain/event.ts';
-import type { ConversationRow } from '../../kernel/ports.ts';
+import type { ConversationRow } from '../../kernel/log.ts';
 import { actionsOf } from './checking.ts';
 import type { EvalCase, Stub } from './suite.ts';
 

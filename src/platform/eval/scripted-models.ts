@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { systemClock } from '../../base/clock.ts';
-import type { ModelSource } from '../../kernel/ports.ts';
+import type { ModelSource } from '../../kernel/model.ts';
 import { loadScript, type ScriptData } from '../../adapters/models/script.ts';
 import { createScriptedModel } from '../../adapters/models/scripted.ts';
 import type { Suite } from './suite.ts';

@@ -1,5 +1,6 @@
 import type { EffectiveAgent } from '../../domain/agent.ts';
-import type { AgentSource, Tool, Toolset } from '../../kernel/ports.ts';
+import type { AgentSource } from '../../kernel/agent-source.ts';
+import type { Tool, Toolset } from '../../kernel/running-tool.ts';
 import { toolFailure, toolResult } from '../../kernel/tool.ts';
 import { mismatch } from './matching.ts';
 import type { Stub, Suite } from './suite.ts';

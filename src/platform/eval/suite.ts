@@ -7,8 +7,8 @@ import { END_STATUSES } from '../../domain/status.ts';
 import { OUTCOMES } from '../../domain/tool.ts';
 import { scriptSchemas } from '../../adapters/models/script.ts';
 import { misfits } from '../../adapters/schema/wording.ts';
-import { oneOf, Problems } from '../problems.ts';
-import { readYaml } from '../yaml.ts';
+import { oneOf, Problems } from '../bundle/problems.ts';
+import { readYaml } from '../bundle/yaml.ts';
 
 const about = (text: string): { readonly description: string } => ({ description: text });
 

@@ -1,5 +1,5 @@
 import { purseOf, tokenBudget, type Ceiling } from '../../plugins/gates/token-budget.ts';
-import type { ActivePlugin } from '../active-plugins.ts';
+import type { ActivePlugin } from '../bundle/active-plugins.ts';
 import type { HeldCap } from './budgets.ts';
 import type { Payer } from './run-tree.ts';
 import { accountOf } from './spending.ts';

@@ -1,7 +1,7 @@
 import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import type { RunLimits } from '../../domain/run-limits.ts';
-import type { Log } from '../../kernel/ports.ts';
+import type { Log } from '../../kernel/log.ts';
 import { BoundedMap } from '../bounded-map.ts';
 import type { Payer, RunTree } from './run-tree.ts';
 

@@ -1,6 +1,6 @@
 import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import type { Spender } from '../../kernel/ledger.ts';
-import type { ConversationMeta, Log } from '../../kernel/ports.ts';
+import type { ConversationMeta, Log } from '../../kernel/log.ts';
 import { BoundedMap } from '../bounded-map.ts';
 
 /** Who pays for a run: what its row says and never changes. */

@@ -3,10 +3,13 @@ import type { EffectiveAgent } from '../../domain/agent.ts';
 import type { Fact } from '../../domain/event.ts';
 import { rowOf } from '../../domain/selection-record.ts';
 import { install, type Plugin } from '../../kernel/plugin.ts';
-import type { AccountStore, AgentSource, ConversationMeta, Logger, SelectionStore } from '../../kernel/ports.ts';
-import { withChosenModel } from '../auto-model.ts';
-import { groupBlocks } from '../builtins.ts';
-import type { LoadedBundle } from '../load.ts';
+import type { AccountStore, SelectionStore } from '../../kernel/choices.ts';
+import type { AgentSource } from '../../kernel/agent-source.ts';
+import type { ConversationMeta } from '../../kernel/log.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import { withChosenModel } from '../models/auto-model.ts';
+import { groupBlocks } from '../bundle/builtins.ts';
+import type { LoadedBundle } from '../bundle/load.ts';
 import { recordingOf, type RecordedTurn, type Recording } from './recording.ts';
 import type { OtherRules } from './replay-run.ts';
 

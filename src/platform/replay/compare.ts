@@ -6,7 +6,7 @@ import { emptyConversation, iterationsOf, type ActionState, type Conversation } 
 import type { Fact, FactOf } from '../../domain/event.ts';
 import { apply } from '../../domain/fold.ts';
 import { isSameTool, type ToolDefinition } from '../../domain/tool.ts';
-import type { ConversationMeta } from '../../kernel/ports.ts';
+import type { ConversationMeta } from '../../kernel/log.ts';
 import { changedPart } from './changed-part.ts';
 import { callKey } from './recording.ts';
 import type {

@@ -2,7 +2,8 @@ import { TreadleError } from '../../base/errors.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../base/json.ts';
 import type { EffectiveAgent } from '../../domain/agent.ts';
 import { iterationsOf } from '../../domain/conversation.ts';
-import type { AgentSource, Assembled, Tool, ToolContext, Toolset } from '../../kernel/ports.ts';
+import type { AgentSource, Assembled } from '../../kernel/agent-source.ts';
+import type { Tool, ToolContext, Toolset } from '../../kernel/running-tool.ts';
 import { Break } from './break.ts';
 import type { RecordedTurn, Recording } from './recording.ts';
 

@@ -1,5 +1,5 @@
 import type { ModelPart } from '../../domain/model.ts';
-import type { ModelStream } from '../../kernel/ports.ts';
+import type { ModelStream } from '../../kernel/model.ts';
 import type { RecordedCall } from './recording.ts';
 
 /** What a model said once, as the parts of a stream: put together again they are the answer in the log, to the byte. */

@@ -1,11 +1,11 @@
 import type { Fact } from '../../domain/event.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
-import type { ConversationMeta } from '../../kernel/ports.ts';
+import type { ConversationMeta } from '../../kernel/log.ts';
 import { checkOf } from '../../adapters/mcp/remote-tool.ts';
 import { ownName } from '../../adapters/mcp/resources.ts';
-import type { CompiledTool } from '../catalog.ts';
-import type { Recorded } from '../edited-bundle.ts';
-import { serverId, type McpServers } from '../mcp-entry.ts';
+import type { CompiledTool } from '../grant/catalog.ts';
+import type { Recorded } from '../bundle/edited-bundle.ts';
+import { serverId, type McpServers } from '../grant/mcp-entry.ts';
 import { recordingOf, type RecordedTurn } from './recording.ts';
 
 /** What a log knows of servers and services, so that none is asked. */

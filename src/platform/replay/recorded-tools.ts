@@ -1,4 +1,4 @@
-import type { ToolContext, ToolReturn } from '../../kernel/ports.ts';
+import type { ToolContext, ToolReturn } from '../../kernel/running-tool.ts';
 import { askConsent, askPerson, delegateTo, recordedResult, waitFor } from '../../kernel/tool.ts';
 import type { RecordedAction } from './recording.ts';
 

@@ -6,7 +6,8 @@ import type { Fact, FactPayload } from '../../domain/event.ts';
 import { apply } from '../../domain/fold.ts';
 import type { Bus } from '../../kernel/bus.ts';
 import { toolDigest } from '../../domain/tool.ts';
-import type { ConversationMeta, StoredAllowance } from '../../kernel/ports.ts';
+import type { ConversationMeta } from '../../kernel/log.ts';
+import type { StoredAllowance } from '../../kernel/choices.ts';
 import type { LoopPorts } from '../../loop/work.ts';
 import { callKey, type Recording } from './recording.ts';
 import {

@@ -7,7 +7,8 @@ import { apply } from '../../domain/fold.ts';
 import type { Observation } from '../../domain/tool.ts';
 import { emptySelection, type Selection } from '../../domain/selection.ts';
 import { Stimuli } from './stimuli.ts';
-import type { ConversationMeta, ToolReturn } from '../../kernel/ports.ts';
+import type { ConversationMeta } from '../../kernel/log.ts';
+import type { ToolReturn } from '../../kernel/running-tool.ts';
 
 /** A model call as the log has it, and what came of it: nothing, where the process stopped before. */
 export interface RecordedCall {

@@ -6,16 +6,12 @@ import { isAside } from '../../domain/aside.ts';
 import { openRequests, type Conversation, type HeldRequest } from '../../domain/conversation.ts';
 import type { Draft, Fact, FactOf } from '../../domain/event.ts';
 import { createBus, type Bus } from '../../kernel/bus.ts';
-import type {
-  AgentSource,
-  Clock,
-  ConversationMeta,
-  Lease,
-  Log,
-  Logger,
-  Model,
-  ToolReturn,
-} from '../../kernel/ports.ts';
+import type { AgentSource } from '../../kernel/agent-source.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ConversationMeta, Lease, Log } from '../../kernel/log.ts';
+import type { Logger } from '../../kernel/logger.ts';
+import type { Model } from '../../kernel/model.ts';
+import type { ToolReturn } from '../../kernel/running-tool.ts';
 import { recordedResult } from '../../kernel/tool.ts';
 import { drive } from '../../loop/drive.ts';
 import { next } from '../../loop/next.ts';

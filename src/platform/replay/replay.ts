@@ -1,5 +1,6 @@
 import type { Fact } from '../../domain/event.ts';
-import type { ConversationMeta, Log, Logger } from '../../kernel/ports.ts';
+import type { ConversationMeta, Log } from '../../kernel/log.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import { next } from '../../loop/next.ts';
 import { askedBy, WAITS, compareActions, compareCalls, compareEnds, compareVerdicts } from './compare.ts';
 import { replayRun, type OtherRules, type Replayed } from './replay-run.ts';

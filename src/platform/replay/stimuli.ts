@@ -2,7 +2,7 @@ import { isAside } from '../../domain/aside.ts';
 import { emptyConversation, openRequests, openWaits, type Conversation } from '../../domain/conversation.ts';
 import type { Draft, Fact, FactType } from '../../domain/event.ts';
 import { apply } from '../../domain/fold.ts';
-import type { ConversationMeta } from '../../kernel/ports.ts';
+import type { ConversationMeta } from '../../kernel/log.ts';
 import { next } from '../../loop/next.ts';
 
 /** When something from outside came, by what the run was doing. */

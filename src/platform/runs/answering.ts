@@ -1,8 +1,9 @@
 import { isoTime } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { Asked } from '../../domain/entry.ts';
-import type { AgentSource, ConversationRow } from '../../kernel/ports.ts';
-import { keepAllowance } from '../allowances.ts';
+import type { AgentSource } from '../../kernel/agent-source.ts';
+import type { ConversationRow } from '../../kernel/log.ts';
+import { keepAllowance } from '../selections/allowances.ts';
 import { checkedAnswer, type Answer } from '../answers.ts';
 import { permit, type Caller } from './caller.ts';
 import type { RunFold } from './folds.ts';

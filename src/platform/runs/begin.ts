@@ -4,7 +4,7 @@ import { canonicalJson, toJson } from '../../base/json.ts';
 import { emptyConversation } from '../../domain/conversation.ts';
 import type { FactPayload } from '../../domain/event.ts';
 import { titleOf } from '../../domain/run.ts';
-import type { ConversationMeta } from '../../kernel/ports.ts';
+import type { ConversationMeta } from '../../kernel/log.ts';
 import { checkedMessage } from '../messages.ts';
 import { permit, type Caller } from './caller.ts';
 import { bundleOf, post, runOf, snapshotNow, type RunsPorts } from './ports.ts';

@@ -7,7 +7,7 @@ import { fold } from '../../domain/fold.ts';
 import type { Fact, FactPayload } from '../../domain/event.ts';
 import { entriesOf } from '../../domain/timeline.ts';
 import { statusOf, titleOf } from '../../domain/run.ts';
-import type { ConversationMeta, ConversationRow, Log } from '../../kernel/ports.ts';
+import type { ConversationMeta, ConversationRow, Log } from '../../kernel/log.ts';
 import { checkedMessage, type Message } from '../messages.ts';
 import { addOnce, runIdOf } from './begin.ts';
 import type { Caller } from './caller.ts';

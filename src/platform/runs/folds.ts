@@ -3,7 +3,7 @@ import { emptyConversation, type Conversation } from '../../domain/conversation.
 import type { Fact } from '../../domain/event.ts';
 import { apply } from '../../domain/fold.ts';
 import { emptyTimeline, lengthOf, project, type Timeline } from '../../domain/timeline.ts';
-import type { ConversationMeta, Log } from '../../kernel/ports.ts';
+import type { ConversationMeta, Log } from '../../kernel/log.ts';
 import { BoundedMap } from '../bounded-map.ts';
 
 /** A run as its log tells it: what decides, and what people read. Of the same facts, so that they agree. */

@@ -2,7 +2,7 @@ import { TreadleError } from '../../base/errors.ts';
 import { canonicalJson, toJson } from '../../base/json.ts';
 import { isPromise } from '../../base/promise.ts';
 import { statusKind } from '../../domain/status.ts';
-import type { ConversationRow } from '../../kernel/ports.ts';
+import type { ConversationRow } from '../../kernel/log.ts';
 import type { Caller } from './caller.ts';
 import type { Cursor } from './cursor.ts';
 import { Deltas } from './deltas.ts';

@@ -5,7 +5,7 @@ import type { EffectiveAgent } from '../../domain/agent.ts';
 import { openRequests, type HeldRequest } from '../../domain/conversation.ts';
 import type { Asked, Entry } from '../../domain/entry.ts';
 import { entryAt, lengthOf, type Timeline } from '../../domain/timeline.ts';
-import type { ConversationMeta } from '../../kernel/ports.ts';
+import type { ConversationMeta } from '../../kernel/log.ts';
 import type { RunFold } from './folds.ts';
 import type { OpenRequest } from './snapshot.ts';
 

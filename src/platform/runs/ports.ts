@@ -1,12 +1,13 @@
-import type { PassingEvents } from '../passing.ts';
+import type { PassingEvents } from '../hosting/passing.ts';
 import type { Clock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { isPromise, type MaybePromise } from '../../base/promise.ts';
 import type { Draft, Fact } from '../../domain/event.ts';
-import type { AllowanceStore, ConversationRow, Log } from '../../kernel/ports.ts';
-import type { OpenBundle } from '../open-bundle.ts';
-import type { ServedBundles } from '../served-bundles.ts';
+import type { AllowanceStore } from '../../kernel/choices.ts';
+import type { ConversationRow, Log } from '../../kernel/log.ts';
+import type { OpenBundle } from '../bundle/open-bundle.ts';
+import type { ServedBundles } from '../bundle/served-bundles.ts';
 import { owns, permit, type Caller, type Scope } from './caller.ts';
 import type { Cursors } from './cursor.ts';
 import type { Folds } from './folds.ts';

@@ -1,7 +1,7 @@
 import { TreadleError } from '../../base/errors.ts';
 import { isPromise } from '../../base/promise.ts';
 import { statusKind } from '../../domain/status.ts';
-import type { ConversationRow, ListQuery } from '../../kernel/ports.ts';
+import type { ConversationRow, ListQuery } from '../../kernel/log.ts';
 import { permit, type Caller } from './caller.ts';
 import type { Page, PageQuery } from './page.ts';
 import { checkedLimit, runOf, stateNow, type RunsPorts } from './ports.ts';

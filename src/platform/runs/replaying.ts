@@ -1,5 +1,5 @@
 import { mapStrings, toJson } from '../../base/json.ts';
-import type { Logger } from '../../kernel/ports.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import type { ReplayReport } from '../replay/report.ts';
 import { permit, type Caller } from './caller.ts';
 import { bundleOf, runOf, type RunsPorts } from './ports.ts';
@@ -21,7 +21,7 @@ export async function replay(
   const facts = await factsOf(ports.log, id);
   const [{ bundleRules, recordedReach }, { allPlugins }] = await Promise.all([
     import('../replay/bundle-rules.ts'),
-    import('../all-plugins.ts'),
+    import('../bundle/all-plugins.ts'),
   ]);
   const edited = await bundleOf(ports, row).edited(bundle, recordedReach(row, facts));
   const rules = bundleRules(row, facts, { ...edited, bundle: edited.loaded, plugins: allPlugins, logger: silent });

@@ -1,7 +1,7 @@
 import { TreadleError } from '../../base/errors.ts';
 import type { FactPayload } from '../../domain/event.ts';
 import { entryAt, lengthOf, type Timeline } from '../../domain/timeline.ts';
-import type { ConversationRow } from '../../kernel/ports.ts';
+import type { ConversationRow } from '../../kernel/log.ts';
 import { checkedAnswer } from '../answers.ts';
 import type { Caller } from './caller.ts';
 import { askedIn } from './open-requests.ts';

@@ -1,7 +1,8 @@
 import type { Clock, Instant } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { END_STATUSES } from '../../domain/status.ts';
-import type { ConversationRow, Log, Logger } from '../../kernel/ports.ts';
+import type { ConversationRow, Log } from '../../kernel/log.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import { removeTree } from './control.ts';
 
 /** How long runs are kept, in days. */

@@ -4,7 +4,7 @@ import type { Part } from '../../domain/content.ts';
 import type { Fact } from '../../domain/event.ts';
 import type { RunLimits } from '../../domain/run.ts';
 import type { RunStatus } from '../../domain/status.ts';
-import type { Delivery } from '../delivery.ts';
+import type { Delivery } from '../hosting/delivery.ts';
 import type { CallsPage, CallsQuery } from './calls.ts';
 import type { TranscriptFormat } from '../../assembly/transcript-export.ts';
 import type { ReplayReport } from '../replay/report.ts';
@@ -144,7 +144,7 @@ export interface ToldEvents {
   }[];
 }
 
-export type { Delivery } from '../delivery.ts';
+export type { Delivery } from '../hosting/delivery.ts';
 
 export interface ResumeRun {
   /** What the run may use from now on, in place of what was said before. */

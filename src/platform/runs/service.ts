@@ -1,6 +1,6 @@
 import { transcriptOf } from '../../assembly/transcript-export.ts';
 import { entriesOf } from '../../domain/timeline.ts';
-import { checkedDelivery } from '../delivery.ts';
+import { checkedDelivery } from '../hosting/delivery.ts';
 import { answer, answerOnly } from './answering.ts';
 import { create, say } from './begin.ts';
 import { calls } from './calls-of.ts';

@@ -2,7 +2,7 @@ import { isoTime } from '../../base/clock.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import type { RunLimits } from '../../domain/run.ts';
 import type { StatusKind } from '../../domain/status.ts';
-import type { ConversationRow } from '../../kernel/ports.ts';
+import type { ConversationRow } from '../../kernel/log.ts';
 import { kindOf, lastEnd, type RunState } from './state.ts';
 import type { Cost, RunSummary, Snapshot } from './snapshot.ts';
 

@@ -4,7 +4,7 @@ import { openWaits, type Conversation } from '../../domain/conversation.ts';
 import type { FactPayload } from '../../domain/event.ts';
 import { statusOf } from '../../domain/run.ts';
 import { RUN_STATUSES, statusKind, type RunStatus, type StatusKind } from '../../domain/status.ts';
-import type { ConversationRow, Log } from '../../kernel/ports.ts';
+import type { ConversationRow, Log } from '../../kernel/log.ts';
 import type { Folds, RunFold } from './folds.ts';
 import { openRequestsOf } from './open-requests.ts';
 import type { OpenRequest, WaitingOn } from './snapshot.ts';

@@ -1,7 +1,7 @@
 import { TreadleError } from '../../base/errors.ts';
 import { toJson } from '../../base/json.ts';
-import { eventDraft } from '../event-sources.ts';
-import { oneOf } from '../problems.ts';
+import { eventDraft } from '../hosting/event-sources.ts';
+import { oneOf } from '../bundle/problems.ts';
 import type { Caller } from './caller.ts';
 import { bundleOf, post, runOf, snapshotNow, type RunsPorts } from './ports.ts';
 import type { ToldEvents } from './runs.ts';

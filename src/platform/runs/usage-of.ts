@@ -1,7 +1,7 @@
 import { TreadleError } from '../../base/errors.ts';
 import { addUsage } from '../../domain/usage-sum.ts';
 import type { LedgerQuery } from '../../kernel/ledger.ts';
-import type { ConversationRow } from '../../kernel/ports.ts';
+import type { ConversationRow } from '../../kernel/log.ts';
 import { Money } from '../../adapters/prices/money.ts';
 import { counted, dayKey, emptyDay, summed, type Day } from '../../adapters/stores/ledger/accounts.ts';
 import { permit, type Caller } from './caller.ts';

@@ -1,7 +1,7 @@
 import { isoTime, type Clock, type Instant } from '../../base/clock.ts';
 import type { Fact } from '../../domain/event.ts';
 import type { LogReader } from '../../kernel/plugin.ts';
-import type { Logger } from '../../kernel/ports.ts';
+import type { Logger } from '../../kernel/logger.ts';
 import type { Sent } from '../../kernel/webhook.ts';
 
 /** Where it is kept how far conversations came that are behind, so that another process can go on. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { MaybePromise } from '../../base/promise.ts';
 import { resultText, turnText } from '../../assembly/turn-text.ts';
 import type { Conversation } from '../../domain/conversation.ts';
-import type { ToolContext } from '../../kernel/ports.ts';
+import type { ToolContext } from '../../kernel/running-tool.ts';
 import { defineTool, toolFailure, type BuiltinGroup } from '../../kernel/tool.ts';
 import { pageInput, textPage } from './text-page.ts';
 

@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../base/promise.ts';
 import type { FilePart } from '../../domain/content.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import { FileRefusal } from '../../kernel/files.ts';
-import type { ToolContext } from '../../kernel/ports.ts';
+import type { ToolContext } from '../../kernel/running-tool.ts';
 import { defineTool, toolFailure, type BuiltinGroup } from '../../kernel/tool.ts';
 import { pageInput, textPage } from './text-page.ts';
 

@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../base/promise.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import { iterationsOf } from '../../domain/conversation.ts';
 import { SKILLS_GROUP, type ShownSkill } from '../../domain/skill.ts';
-import type { ToolContext } from '../../kernel/ports.ts';
+import type { ToolContext } from '../../kernel/running-tool.ts';
 import { defineTool, toolFailure, toolResult, type BuiltinGroup } from '../../kernel/tool.ts';
 import { pageInput, textPage } from './text-page.ts';
 

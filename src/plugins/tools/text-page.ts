@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { head, utf8Length } from '../../base/text.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { ToolContext, ToolReturn } from '../../kernel/ports.ts';
+import type { ToolContext, ToolReturn } from '../../kernel/running-tool.ts';
 import { toolFailure, toolResult } from '../../kernel/tool.ts';
 
 /** What a tool takes that reads long texts page by page. Characters. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool, toolFailure, type BuiltinGroup } from '../../kernel/tool.ts';
-import type { ToolContext } from '../../kernel/ports.ts';
+import type { ToolContext } from '../../kernel/running-tool.ts';
 import { isZone, localTime, readTime, weekday } from './zoned-time.ts';
 
 const zone = z.string().min(1).max(64);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { MaybePromise } from '../../base/promise.ts';
-import type { ToolContext } from '../../kernel/ports.ts';
+import type { ToolContext } from '../../kernel/running-tool.ts';
 import { key, refuse, requiredKey } from '../../domain/bundle-key.ts';
 import type { SearchOutcome, WebOutcome, WebQuery } from '../../kernel/web.ts';
 import {

@@ -1,6 +1,6 @@
 import { assert } from '../../../base/assert.ts';
 import type { Clock, Instant } from '../../../base/clock.ts';
-import type { Logger } from '../../../kernel/ports.ts';
+import type { Logger } from '../../../kernel/logger.ts';
 import type { Transaction } from '../../stores/postgres/database.ts';
 import { nameOf } from '../../stores/postgres/text.ts';
 import type { DbosQueue } from './queue.ts';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../../kernel/ports.ts';
+import type { Logger } from '../../../kernel/logger.ts';
 
 /** What DBOS asks of a logger. */
 export interface DbosLogger {

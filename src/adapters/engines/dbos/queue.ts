@@ -1,7 +1,7 @@
 import type { DBOSClient } from '@dbos-inc/dbos-sdk';
 import type { ClientBase, Pool } from 'pg';
 import type { Clock } from '../../../base/clock.ts';
-import type { Logger } from '../../../kernel/ports.ts';
+import type { Logger } from '../../../kernel/logger.ts';
 import type { Database } from '../../stores/postgres/database.ts';
 import type { Outbox } from '../../stores/postgres/outbox.ts';
 import { storedName } from '../../stores/postgres/text.ts';

@@ -1,7 +1,7 @@
 import type * as Dbos from '@dbos-inc/dbos-sdk';
 import type { Pool, PoolClient } from 'pg';
 import { TreadleError } from '../../../base/errors.ts';
-import type { Logger } from '../../../kernel/ports.ts';
+import type { Logger } from '../../../kernel/logger.ts';
 import { optionalPackage } from '../../modules/optional-package.ts';
 import type { Database } from '../../stores/postgres/database.ts';
 import { postgresError } from '../../stores/postgres/errors.ts';

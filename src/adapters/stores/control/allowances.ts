@@ -1,6 +1,6 @@
 import { canonicalJson, toJson, tryParseJson } from '../../../base/json.ts';
 import { allowance } from '../../../domain/allowance.ts';
-import type { AllowanceOwner, StoredAllowance } from '../../../kernel/ports.ts';
+import type { AllowanceOwner, StoredAllowance } from '../../../kernel/choices.ts';
 
 interface MemoryAllowances {
   addAllowance(owner: AllowanceOwner, given: StoredAllowance): void;

@@ -1,5 +1,5 @@
 import { canonicalJson, tryParseJson, type Json } from '../../../base/json.ts';
-import type { SelectionKey } from '../../../kernel/ports.ts';
+import type { SelectionKey } from '../../../kernel/choices.ts';
 
 interface Stored {
   readonly value: unknown;

@@ -1,6 +1,6 @@
 import { sha256 } from '../../../base/digest.ts';
 import type { Instant } from '../../../base/clock.ts';
-import type { Carried } from '../../../kernel/ports.ts';
+import type { Carried } from '../../../kernel/log.ts';
 import { draftOf } from '../carried.ts';
 import { minuteOf } from '../conversation-row.ts';
 import { busyConversation } from '../fact.ts';

@@ -1,4 +1,4 @@
-import type { ListQuery } from '../../../kernel/ports.ts';
+import type { ListQuery } from '../../../kernel/log.ts';
 import { minuteOf } from '../conversation-row.ts';
 import { folded } from '../listing.ts';
 import type { Value } from './database.ts';

@@ -1,4 +1,4 @@
-import type { Relay } from '../../../kernel/ports.ts';
+import type { Relay } from '../../../kernel/log.ts';
 import type { Database } from './database.ts';
 import { channelOf, MESSAGE_BYTES_MAX, type Line } from './line.ts';
 

@@ -1,6 +1,6 @@
 import { sha256 } from '../../../base/digest.ts';
 import type { Draft, Fact } from '../../../domain/event.ts';
-import type { ConversationMeta, ConversationRow } from '../../../kernel/ports.ts';
+import type { ConversationMeta, ConversationRow } from '../../../kernel/log.ts';
 import { conversationRow } from '../conversation-row.ts';
 import { pack, unpacked, type FactColumns, type PackedFact } from '../packed.ts';
 import { corrupt } from '../stored.ts';

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../base/clock.ts';
-import type { Carried, ConversationRow } from '../../../kernel/ports.ts';
+import type { Carried, ConversationRow } from '../../../kernel/log.ts';
 import { draftOf } from '../carried.ts';
 import { minuteOf } from '../conversation-row.ts';
 import { sha256 } from '../../../base/digest.ts';

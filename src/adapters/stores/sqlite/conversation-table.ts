@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../../domain/status.ts';
-import type { ConversationMeta, ConversationRow, ListQuery } from '../../../kernel/ports.ts';
+import type { ConversationMeta, ConversationRow, ListQuery } from '../../../kernel/log.ts';
 import { folded } from '../listing.ts';
 import { conversationRow, minuteOf } from '../conversation-row.ts';
 import { placeOf, type StandingRow } from './rows.ts';

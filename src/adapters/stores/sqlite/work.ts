@@ -1,5 +1,5 @@
 import type { Instant } from '../../../base/clock.ts';
-import type { Shares } from '../../../kernel/ports.ts';
+import type { Shares } from '../../../kernel/log.ts';
 import { fairly, type FreeRun, type Held } from '../fair.ts';
 import type { Statements } from './statements.ts';
 

@@ -3,7 +3,7 @@ import { key } from '../../../domain/bundle-key.ts';
 import type { Observation } from '../../../domain/tool.ts';
 import type { Json } from '../../../base/json.ts';
 import { PARKED, type CodeRunner } from '../../../kernel/code.ts';
-import type { ToolContext } from '../../../kernel/ports.ts';
+import type { ToolContext } from '../../../kernel/running-tool.ts';
 import {
   configuredGroup,
   defineTool,

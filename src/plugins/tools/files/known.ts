@@ -1,7 +1,7 @@
 import { shortDigest } from '../../../base/digest.ts';
 import { isObject } from '../../../base/json.ts';
 import { iterationsOf } from '../../../domain/conversation.ts';
-import type { ToolContext } from '../../../kernel/ports.ts';
+import type { ToolContext } from '../../../kernel/running-tool.ts';
 
 /** What tells one content of a file from another. */
 export function digestOf(bytes: Uint8Array): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FileSearch, FoundLine } from '../../../kernel/file-search.ts';
 import { head } from '../../../base/text.ts';
-import type { ToolReturn } from '../../../kernel/ports.ts';
+import type { ToolReturn } from '../../../kernel/running-tool.ts';
 import { defineTool, toolFailure, toolResult, type ToolSpec } from '../../../kernel/tool.ts';
 import { withFiles } from './rooted.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { head, utf8Length } from '../../../base/text.ts';
 import type { FileProgress, RootedFiles } from '../../../kernel/files.ts';
-import type { ToolContext, ToolReturn } from '../../../kernel/ports.ts';
+import type { ToolContext, ToolReturn } from '../../../kernel/running-tool.ts';
 import { defineTool, toolFailure, toolResult } from '../../../kernel/tool.ts';
 import { digestOf, keepInMind } from './known.ts';
 import { withFiles } from './rooted.ts';

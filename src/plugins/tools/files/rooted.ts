@@ -1,5 +1,5 @@
 import { FileRefusal, type RootedFiles } from '../../../kernel/files.ts';
-import type { ToolContext, ToolReturn } from '../../../kernel/ports.ts';
+import type { ToolContext, ToolReturn } from '../../../kernel/running-tool.ts';
 import { toolFailure } from '../../../kernel/tool.ts';
 
 /** The files that a tool was handed. What they refuse is told to the model; what it is told, it may mend. */

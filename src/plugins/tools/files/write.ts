@@ -3,7 +3,7 @@ import { isObject } from '../../../base/json.ts';
 import type { Part } from '../../../domain/content.ts';
 import { iterationsOf } from '../../../domain/conversation.ts';
 import { FileRefusal, type RootedFiles } from '../../../kernel/files.ts';
-import type { ToolContext, ToolReturn } from '../../../kernel/ports.ts';
+import type { ToolContext, ToolReturn } from '../../../kernel/running-tool.ts';
 import { defineTool, toolFailure, toolResult, type ToolSpec } from '../../../kernel/tool.ts';
 import { edited, unedited } from './edits.ts';
 import { digestOf, isKnown, keepInMind, loggedDigest } from './known.ts';

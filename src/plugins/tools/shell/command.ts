@@ -1,6 +1,6 @@
 import type { Part } from '../../../domain/content.ts';
 import type { RootedFiles } from '../../../kernel/files.ts';
-import type { ToolContext, ToolReturn } from '../../../kernel/ports.ts';
+import type { ToolContext, ToolReturn } from '../../../kernel/running-tool.ts';
 import type { RunningCommand, SandboxState, Shell } from '../../../kernel/shell.ts';
 import { toolFailure } from '../../../kernel/tool.ts';
 import { deny, hold, type Deny, type Hold } from '../../../kernel/verdict.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../../base/json.ts';
 import { iterationsOf } from '../../../domain/conversation.ts';
-import type { ToolContext, ToolReturn } from '../../../kernel/ports.ts';
+import type { ToolContext, ToolReturn } from '../../../kernel/running-tool.ts';
 import type { RunningCommand, Shell, ShellEnd } from '../../../kernel/shell.ts';
 import {
   configuredGroup,
