@@ -118,8 +118,7 @@ function judged(work: Work, turn: Turn, state: ActionState, inside: Inside | und
   }
   if (action.problem !== undefined) return observed(turn, state, 'invalid', 'bad_arguments', action.problem);
   const tool = work.ports.agents.tools(turn.agent).get(action.name);
-  if (tool === undefined)
-    return observed(turn, state, 'failed', 'unavailable', `The tool ${action.name} is not available at the moment.`);
+  if (tool === undefined) return gone(work, turn, state);
 
   const request = requestFor(turn, action.id);
   if (request?.cancelled !== undefined)
@@ -349,6 +348,16 @@ function recover(turn: Turn, state: ActionState, tool: Tool, request: HeldReques
 function isHidden({ recorder }: Work, { agent }: Turn, name: string): boolean {
   if (agent.deferral !== 'own' || recorder.conversation.loaded.includes(name)) return false;
   return agent.tools.some((tool) => tool.name === name && tool.deferred === true);
+}
+
+/** The turn was given the tool, and there are no hands for it now. */
+function gone({ ports }: Work, turn: Turn, state: ActionState): Settled {
+  const { name } = state.action;
+  const definition = turn.agent.tools.find((one) => one.name === name);
+  if (definition === undefined || ports.isTakenOut?.(turn.agent.id, definition) !== true)
+    return observed(turn, state, 'failed', 'unavailable', `The tool ${name} is not available at the moment.`);
+  const why = `The tool ${name} was taken out of the bundle since it was asked for, so it did not run. Do without it.`;
+  return observed(turn, state, 'failed', 'taken_out', why);
 }
 
 function whyInactive({ agent }: Turn, name: string): string {

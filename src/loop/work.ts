@@ -7,6 +7,7 @@ import type { StopSignal } from '../base/stop.ts';
 import type { AnnounceBlockSource } from '../assembly/section.ts';
 import type { Conversation, Turn } from '../domain/conversation.ts';
 import type { Draft, FactPayload, FactType, Passing } from '../domain/event.ts';
+import type { ToolDefinition } from '../domain/tool.ts';
 import type { Bus } from '../kernel/bus.ts';
 import type { AgentSource } from '../kernel/agent-source.ts';
 import type { AllowanceStore } from '../kernel/choices.ts';
@@ -32,6 +33,8 @@ export interface LoopPorts {
   readonly isSuperseded?: (() => boolean) | undefined;
   /** Why an agent cannot go on: the bundle does not have it any more. */
   readonly problemOf?: ((agent: string) => TreadleError | undefined) | undefined;
+  /** The bundle does not have a tool of a turn any more, under its name or in its group. Never, when absent. */
+  readonly isTakenOut?: ((agent: string, tool: ToolDefinition) => boolean) | undefined;
   /** What users have allowed for always. Absent: nobody can. */
   readonly allowances?: Pick<AllowanceStore, 'allowancesOf'> | undefined;
 }

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { definePlugin } from '../../src/kernel/plugin.ts';
 import type { Script } from '../../src/adapters/models/script.ts';
 import type { ModelRequest } from '../../src/domain/model.ts';
+import { replay } from '../../src/platform/replay/replay.ts';
 import { ana } from '../runs/a-host.ts';
+import { silent } from '../support/house.ts';
 import { setting, tool, yaml } from './reloading.ts';
 
 test('an edit counts from the next turn on', async () => {
@@ -262,7 +264,7 @@ test('a run that waits goes on under the edited bundle, and its log says so', as
   );
 });
 
-test('a yes to a tool that an edit took away runs nothing', async () => {
+test('a yes to a tool that an edit took away runs nothing and says why, and a replay tells the model the same', async () => {
   await setting(
     script,
     async (all) => {
@@ -274,7 +276,11 @@ test('a yes to a tool that an edit took away runs nothing', async () => {
       await all.host.runs.answer(ana, id, [answer]);
       await all.settled(id);
       const [result] = await all.facts(id, 'tool.result');
-      assert.deepEqual([result?.outcome, result?.error?.code], ['failed', 'unavailable']);
+      assert.deepEqual([result?.outcome, result?.error?.code], ['failed', 'taken_out']);
+      assert.match(result?.error?.message ?? '', /wait was taken out of the bundle/);
+      const row = await all.log.find(id);
+      const report = await replay(row ?? assert.fail(), await all.log.read(id, 0, 1_000), { logger: silent });
+      assert.ok(report.calls.length === 2 && report.calls.every(({ same }) => same));
     },
     { text: asks(yaml('One.')) },
   );

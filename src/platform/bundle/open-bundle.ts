@@ -2,6 +2,7 @@ import { randomIds, type IdSource } from '../../base/ids.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import type { ModelRef } from '../../domain/agent.ts';
+import type { ToolDefinition } from '../../domain/tool.ts';
 import { createBus, type Bus } from '../../kernel/bus.ts';
 import type { NoteStore } from '../../kernel/notes.ts';
 import type { Manifest, Plugin } from '../../kernel/plugin.ts';
@@ -26,6 +27,7 @@ import { createSpending } from '../metering/spending.ts';
 import type { Measures } from '../hosting/measures.ts';
 import { createPluginPool, type Part } from './plugin-pool.ts';
 import { createReload, type Edition, type RefusedEdit } from './reload.ts';
+import { EVERYTHING } from '../grant/grant.ts';
 import { withNotes } from '../grant/with-notes.ts';
 import { createWorker, type Worker } from '../hosting/worker.ts';
 
@@ -143,7 +145,11 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
     const agents = notes === undefined ? source : withNotes(source, { store: notes, bundle: bundle.id, clock });
     const blocks = [...running.blocks, ...groupBlocks()].sort(([left], [right]) => (left < right ? -1 : 1));
     const ports = { log, bus: running.bus, clock, ids, models, logger, agents, allowances, blocks };
-    return { bundle, model: chosen, running, ports: { ...ports, problemOf: (agent) => problemOf(bundle, agent) } };
+    const known = {
+      problemOf: (agent: string) => problemOf(bundle, agent),
+      isTakenOut: (agent: string, tool: ToolDefinition) => isTakenOut(bundle, agent, tool),
+    };
+    return { bundle, model: chosen, running, ports: { ...ports, ...known } };
   };
   const reload = createReload({
     first: await open(first).catch(closing(first)),
@@ -189,6 +195,14 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       endListening();
     },
   };
+}
+
+/** What an agent is granted and nobody has for now is no such tool. */
+function isTakenOut(bundle: LoadedBundle, agent: string, { name, group }: ToolDefinition): boolean {
+  const { tools, unavailable } = bundle.agent(agent).grant;
+  const isThere = tools.some(({ definition }) => definition.name === name && definition.group === group);
+  const isAway = unavailable.some((one) => one.group === group && (one.name === name || one.own === EVERYTHING));
+  return !isThere && !isAway;
 }
 
 function problemOf(bundle: LoadedBundle, agent: string): TreadleError | undefined {

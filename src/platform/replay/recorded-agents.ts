@@ -4,15 +4,19 @@ import type { EffectiveAgent } from '../../domain/agent.ts';
 import { iterationsOf } from '../../domain/conversation.ts';
 import type { AgentSource, Assembled } from '../../kernel/agent-source.ts';
 import type { Tool, ToolContext, Toolset } from '../../kernel/running-tool.ts';
+import type { LoopPorts } from '../../loop/work.ts';
 import { Break } from './break.ts';
 import type { RecordedTurn, Recording } from './recording.ts';
 
 /** What stands for the run of every tool. */
 export type RecordedRun = (args: JsonObject, context: ToolContext) => unknown;
 
+/** Tools that were not there then are not there again, for the same reason. */
+export type RecordedAgents = AgentSource & Required<Pick<LoopPorts, 'isTakenOut'>>;
+
 /** The agents that a log holds, with tools of which only their results are known. */
-export function agentsOfRecord(recording: Recording, run: RecordedRun): AgentSource {
-  const { problems, unavailable } = faultsOf(recording);
+export function agentsOfRecord(recording: Recording, run: RecordedRun): RecordedAgents {
+  const { problems, gone } = faultsOf(recording);
   let turn = '';
   const toolsets = new WeakMap<EffectiveAgent, { readonly turn: string; readonly tools: Toolset }>();
   return {
@@ -27,11 +31,12 @@ export function agentsOfRecord(recording: Recording, run: RecordedRun): AgentSou
     tools(agent) {
       const known = toolsets.get(agent);
       if (known?.turn === turn) return known.tools;
-      const named = agent.tools.map(({ name }) => name).filter((name) => !unavailable.has(`${turn} ${name}`));
+      const named = agent.tools.map(({ name }) => name).filter((name) => !gone.has(`${turn} ${name}`));
       const tools = new Map(named.map((name): [string, Tool] => [name, handOf(agent, name)]));
       toolsets.set(agent, { turn, tools });
       return tools;
     },
+    isTakenOut: (_, { name }) => gone.get(`${turn} ${name}`) === 'taken_out',
   };
 
   function handOf(agent: EffectiveAgent, name: string): Tool {
@@ -79,7 +84,8 @@ function failedAgain({ code, message }: NonNullable<RecordedTurn['failed']>): Tr
 /** Which arguments did not fit, and which tools were not there, by what the model was told. */
 function faultsOf({ end, facts }: Recording): {
   readonly problems: ReadonlyMap<string, string>;
-  readonly unavailable: ReadonlySet<string>;
+  /** By turn and name: the code of it. */
+  readonly gone: ReadonlyMap<string, string>;
 } {
   const edits = new Map<string, Json>();
   const asked = new Map<string, string>();
@@ -89,15 +95,15 @@ function faultsOf({ end, facts }: Recording): {
     edits.set(asked.get(payload.request) ?? '', payload.arguments);
   }
   const problems = new Map<string, string>();
-  const unavailable = new Set<string>();
+  const gone = new Map<string, string>();
   for (const turn of end.turn === undefined ? end.turns : [...end.turns, end.turn])
     for (const { actions } of iterationsOf(turn))
       for (const { action, begun, observation } of actions) {
         if (begun !== undefined || observation?.error === undefined || action.problem !== undefined) continue;
         const { code, message } = observation.error;
-        if (code === 'unavailable') unavailable.add(`${turn.id} ${action.name}`);
+        if (code === 'unavailable' || code === 'taken_out') gone.set(`${turn.id} ${action.name}`, code);
         if (code !== 'bad_arguments') continue;
         problems.set(`${action.name} ${canonicalJson(edits.get(action.id) ?? action.arguments)}`, message);
       }
-  return { problems, unavailable };
+  return { problems, gone };
 }

@@ -88,9 +88,11 @@ export async function replayRun(
   recordedGates(bus, meta, recording, rules?.stands);
   if (rules === undefined) answerAgain(bus, recording);
   const { log, models, run } = stage;
-  const agents = rules === undefined ? agentsOfRecord(recording, run) : withRecordedTools(rules.agents(recording), run);
+  const agents: AgentSource & Pick<LoopPorts, 'isTakenOut'> =
+    rules === undefined ? agentsOfRecord(recording, run) : withRecordedTools(rules.agents(recording), run);
   const allowances = allowancesOfRecord(recording);
-  await playOn(stage, { log, bus, clock, ids: NO_CHANCE, models, agents, logger, blocks, allowances }, recording);
+  const ports = { log, bus, clock, ids: NO_CHANCE, models, agents, logger, blocks, allowances };
+  await playOn(stage, { ...ports, isTakenOut: agents.isTakenOut }, recording);
   const { beyond, unknown, allowed } = stage;
   return { facts: stage.memory.read(meta.id, 0, FOREVER), beyond, unknown, allowed };
 }
