@@ -37,6 +37,7 @@ import { grantOf, type ToolGroup } from '../grant/grant.ts';
 import { canCompact, memoryLimits } from './memory-limits.ts';
 import { createLiveAgents, type RemotePart } from '../grant/live-agents.ts';
 import { NO_SERVERS, type McpServers } from '../grant/mcp-entry.ts';
+import type { ServerPool } from '../grant/mcp-pool.ts';
 import type { McpServersOptions } from '../grant/mcp-servers.ts';
 import { checkPluginTools } from '../grant/plugin-tools.ts';
 import { didYouMean, Notices, oneOf, Problems, type Notice } from './problems.ts';
@@ -71,6 +72,8 @@ export interface LoadOptions {
   readonly text?: string | undefined;
   /** Instead of servers of its own. The bundle closes them with itself. */
   readonly servers?: McpServers | undefined;
+  /** Servers that other editions of the bundle have, to go on with. */
+  readonly serverPool?: ServerPool | undefined;
   /** Services elsewhere are not asked for what they have: by namespace, what they are known to have had. */
   readonly recorded?: RecordedOperations | undefined;
 }
@@ -253,6 +256,7 @@ export async function loadBundle(file: string, options: LoadOptions): Promise<Lo
       clock,
       logger: options.logger ?? silent,
       accounts: options.accounts,
+      pool: options.serverPool,
     }));
   const asked = options.recorded === undefined ? services : { now: () => undefined };
   const live = createLiveAgents({ loaded: byId, remote, servers, services: asked });

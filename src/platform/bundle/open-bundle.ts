@@ -28,6 +28,7 @@ import type { Measures } from '../hosting/measures.ts';
 import { createPluginPool, type Part } from './plugin-pool.ts';
 import { createReload, type Edition, type RefusedEdit } from './reload.ts';
 import { EVERYTHING } from '../grant/grant.ts';
+import { createServerPool } from '../grant/mcp-pool.ts';
 import { withNotes } from '../grant/with-notes.ts';
 import { createWorker, type Worker } from '../hosting/worker.ts';
 
@@ -108,6 +109,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
   const { environment = processEnvironment(), log, logger = silent, clock = systemClock, ids = randomIds } = options;
   const { measures = {} } = options;
   const plugins = [...allPlugins, ...(options.plugins ?? []).map(checkedPlugin)];
+  const serverPool = createServerPool();
   const load = (more: Pick<LoadOptions, 'text' | 'servers' | 'recorded'> = {}): Promise<LoadedBundle> =>
     loadBundle(options.bundle, {
       ...more,
@@ -119,6 +121,7 @@ export async function openBundle(options: OpenBundleOptions): Promise<OpenBundle
       clock,
       logger,
       accounts: options.accounts,
+      serverPool,
     });
   const first = await load();
   const metering = measures.metering ?? (await options.meteringOf?.(first).catch(closing(first)));

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { shortDigest } from '../../base/digest.ts';
 import { isPromise } from '../../base/promise.ts';
-import type { JsonObject } from '../../base/json.ts';
+import { toJson, type JsonObject } from '../../base/json.ts';
 import { schemaLosses } from '../../adapters/models/wire-schema.ts';
 import { compileSchema } from '../../adapters/schema/ajv.ts';
 import type { McpService } from '../../domain/mcp.ts';
@@ -17,6 +17,7 @@ import { needsOf } from '../accounts/account-providers.ts';
 import type { ToolGroup } from './grant.ts';
 import { notAsked, serverId, type Asker, type McpServers } from './mcp-entry.ts';
 import { allows, groupOf, handOf, unmetGroup } from './mcp-group.ts';
+import { createServerPool, type PooledServer, type ServerPool } from './mcp-pool.ts';
 import { isSignIn, signInTool } from './mcp-sign-in-tool.ts';
 import { createPersonalServer, type PersonalListing, type PersonalServer } from '../hosting/personal-server.ts';
 
@@ -30,13 +31,15 @@ export interface McpServersOptions {
   readonly logger: Logger;
   /** Users' accounts, for servers that they sign in to. Nobody can when absent. */
   readonly accounts?: AccountStore | undefined;
+  /** What other editions of the bundle have. Servers that users sign in to are each edition's own. */
+  readonly pool?: ServerPool | undefined;
 }
 
 const NOBODY: AccountStore = { claims: () => ({}) };
 
 export function createMcpServers(options: McpServersOptions): McpServers {
-  const { services, folder, searchPath, clock, logger, accounts = NOBODY } = options;
-  const servers = new Map<string, McpServer>();
+  const { services, folder, searchPath, clock, logger, accounts = NOBODY, pool = createServerPool() } = options;
+  const servers = new Map<string, PooledServer>();
   const personal = new Map<string, PersonalServer>();
 
   const serviceOf = (id: string): McpService | undefined => {
@@ -46,14 +49,17 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   };
 
   function serverOf(id: string, service: McpService): McpServer {
-    let server = servers.get(id);
-    if (server === undefined) {
-      const isOurs = service.transport !== 'stdio' && service.auth?.type === 'oauth2';
-      const oauth = isOurs && service.auth?.type === 'oauth2' ? ownAccess(service.auth) : undefined;
-      const open = () => openTransport(service, { folder, searchPath, oauth });
-      servers.set(id, (server = createMcpServer({ id, service, open, clock, logger })));
+    let pooled = servers.get(id);
+    if (pooled === undefined) {
+      pooled = pool.take(toJson({ id, service }), () => {
+        const isOurs = service.transport !== 'stdio' && service.auth?.type === 'oauth2';
+        const oauth = isOurs && service.auth?.type === 'oauth2' ? ownAccess(service.auth) : undefined;
+        const open = () => openTransport(service, { folder, searchPath, oauth });
+        return createMcpServer({ id, service, open, clock, logger });
+      });
+      servers.set(id, pooled);
     }
-    return server;
+    return pooled.server;
   }
 
   function personalOf(id: string, service: McpService, account: string): PersonalServer {
@@ -72,6 +78,12 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     const needs = service === undefined ? undefined : needsOf(id, service);
     if (service === undefined) return undefined;
     return needs === undefined ? serverOf(id, service) : personalOf(id, service, needs.provider);
+  }
+
+  // Before the edition that has them connected leaves them.
+  for (const id of Object.keys(services)) {
+    const service = serviceOf(id);
+    if (service !== undefined && needsOf(id, service) === undefined) serverOf(id, service);
   }
 
   async function personalGroup(
@@ -138,14 +150,15 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       return server !== undefined;
     },
     oddities: () => [
-      ...[...servers.values()].flatMap(odditiesOf),
+      ...[...servers.values()].flatMap(({ server }) => odditiesOf(server)),
       ...[...personal.keys()].map((server) => ({
         server,
         text: 'each user signs in to it, so what it offers is not known here',
       })),
     ],
     async close() {
-      await Promise.all([...servers.values(), ...personal.values()].map((server) => server.close()));
+      const left = [...servers.values()].map((pooled) => pooled.leave());
+      await Promise.all([...left, ...[...personal.values()].map((server) => server.close())]);
     },
   };
 }
