@@ -5,6 +5,8 @@ export type ShellWord = string | undefined;
 export interface ShellStep {
   readonly program: ShellWord;
   readonly args: readonly ShellWord[];
+  /** Of a program that is written as a path: the name by which the shell would find the very same file. */
+  readonly name?: string;
 }
 
 /** A command as a parser reads it, before anything of it runs. */
@@ -60,8 +62,11 @@ export interface RunningCommand {
 
 /** The one way to a shell: whoever runs commands has them parsed and run here. */
 export interface Shell {
-  /** Rejects where the parser is not installed. */
-  parse(command: string): Promise<ParsedCommand>;
+  /**
+   * `searchPath` is where programs are looked for when it runs, unless that is the usual. Rejects where the parser is not
+   * installed.
+   */
+  parse(command: string, searchPath?: string): Promise<ParsedCommand>;
   sandbox(): Promise<SandboxState>;
 
   start(request: ShellRequest): Promise<RunningCommand>;

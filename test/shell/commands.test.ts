@@ -1,5 +1,8 @@
 // Tricky commands against rules: what is allowed runs, what is denied never does, and what cannot be known asks.
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { systemShell } from '../../src/adapters/shell/shell.ts';
 import { fit, ruling, type ShellRules } from '../../src/plugins/tools/shell/rules.ts';
@@ -151,6 +154,9 @@ const corpus: Readonly<Record<'allow' | 'ask' | 'deny', readonly string[]>> = {
     'ls;\r\nwhoami',
     './ls',
     '/opt/echo hi',
+    '/usr/local/bin/echo hi',
+    '/usr/bin/../bin/echo hi',
+    '/usr/bin/no-such-program hi',
     'ls\nwhoami',
     'nohup whoami &',
     '[[ $x -eq 1 ]] && whoami',
@@ -192,6 +198,9 @@ const corpus: Readonly<Record<'allow' | 'ask' | 'deny', readonly string[]>> = {
     '\\rm x',
     '/bin/rm x',
     '/usr/bin/rm x',
+    './rm x',
+    '/opt/bin/rm x',
+    'sudo /opt/bin/rm x',
     'env rm x',
     'env -i rm x',
     'env A=1 rm x',
@@ -281,6 +290,37 @@ const fits: readonly (readonly [rule: string, words: readonly (string | undefine
 ];
 for (const [rule, [program, ...args], wanted] of fits) {
   test(`${rule} and ${JSON.stringify([program ?? null, ...args])}: ${wanted}`, () => {
-    assert.equal(fit(rule, { program, args }), wanted);
+    assert.equal(fit(rule, { program, args }, 'allow'), wanted);
   });
 }
+
+const PATHS: readonly (readonly [rule: string, program: string, use: 'allow' | 'refuse', wanted: string])[] = [
+  ['git *', '/opt/git', 'allow', 'no'],
+  ['*t *', '/opt/git', 'allow', 'no'],
+  ['/opt/git *', '/opt/git', 'allow', 'yes'],
+  ['* x', '/opt/git', 'allow', 'yes'],
+  ['git *', '/opt/git', 'refuse', 'yes'],
+  ['*opt* *', '/opt/git', 'refuse', 'yes'],
+];
+for (const [rule, program, use, wanted] of PATHS) {
+  test(`to ${use} ${rule} is about ${program} x: ${wanted}`, () => {
+    assert.equal(fit(rule, { program, args: ['x'] }, use), wanted);
+  });
+}
+
+test('a path is the name where it is the file that the shell finds for it, in whichever folders it looks', async (t) => {
+  const [first, second] = [
+    mkdtempSync(path.join(tmpdir(), 'treadle-a-')),
+    mkdtempSync(path.join(tmpdir(), 'treadle-b-')),
+  ];
+  t.after(() => [first, second].forEach((folder) => rmSync(folder, { recursive: true })));
+  for (const folder of [first, second]) writeFileSync(path.join(folder, 'tool'), '#!/bin/sh\n', { mode: 0o755 });
+  symlinkSync(path.join(first, 'tool'), path.join(second, 'linked'));
+  const only: ShellRules = { allow: ['tool', 'linked'], ask: [], deny: [], otherwise: 'ask' };
+  const said = async (program: string): Promise<string> =>
+    ruling(await systemShell.parse(program, `${first}:${second}`), only).verdict;
+  assert.deepEqual(
+    await Promise.all(['tool', `${first}/tool`, `${second}/tool`, `${second}/linked`, `${first}/linked`].map(said)),
+    ['allow', 'allow', 'ask', 'allow', 'ask'],
+  );
+});

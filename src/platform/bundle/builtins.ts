@@ -57,7 +57,8 @@ const search: FileSearch = {
 const diff: Diff = async (...texts) => (await import('../../adapters/files/unified-diff.ts')).unifiedDiff(...texts);
 
 const shell: Shell = {
-  parse: async (command) => (await import('../../adapters/shell/shell.ts')).systemShell.parse(command),
+  parse: async (command, searchPath) =>
+    (await import('../../adapters/shell/shell.ts')).systemShell.parse(command, searchPath),
   sandbox: async () => (await import('../../adapters/shell/shell.ts')).systemShell.sandbox(),
   start: async (request) => (await import('../../adapters/shell/shell.ts')).systemShell.start(request),
 };

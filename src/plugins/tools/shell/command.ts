@@ -22,7 +22,12 @@ export async function judgeCommand(
   { files }: ToolContext,
 ): Promise<Deny | Hold | undefined> {
   const { allow = [], ask = [], deny: denied = [], otherwise = 'ask', sandbox: wanted = 'preferred' } = config;
-  const said = ruling(await shell.parse(command), { allow, ask, deny: denied, otherwise });
+  const said = ruling(await shell.parse(command, config.environment?.['PATH']), {
+    allow,
+    ask,
+    deny: denied,
+    otherwise,
+  });
   if (said.verdict === 'deny') return deny(`This command does not run here: ${listed(said.why)}.`, 'shell_rule');
   const why: string[] = said.verdict === 'ask' ? [...said.why] : [];
   if (wanted !== 'off') {

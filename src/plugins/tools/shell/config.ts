@@ -6,10 +6,14 @@ const rules = z.array(z.string().trim().min(1).max(500)).max(500);
 export const shellConfig = z.strictObject({
   allow: key(
     rules,
-    'Commands that run without asking, such as `git diff *`: words of a program, `*` for letters of one or, at the end, any more words. `> build/*` is a file that is written, `< *` one that is read.',
+    'Commands that run without asking, such as `git diff *`: words of a program, `*` for letters of one or, at the end, any more words. A path such as `/opt/bin/git` is not `git`, unless it is the very file that the shell finds for `git`. `> build/*` is a file that is written, `< *` one that is read.',
     { otherwise: 'none' },
   ),
-  ask: key(rules, 'Commands that a person is asked about, whatever is allowed.', { otherwise: 'none' }),
+  ask: key(
+    rules,
+    'Commands that a person is asked about, whatever is allowed. `git` is about every file of that name here, and under `deny`.',
+    { otherwise: 'none' },
+  ),
   deny: key(rules, 'Commands that never run.', { otherwise: 'none' }),
   otherwise: key(
     z.enum(['allow', 'ask', 'deny']),

@@ -21,11 +21,11 @@ export function ruling({ steps, redirects, unclear }: ParsedCommand, rules: Shel
   const asked: string[] = [...unclear];
   for (const step of [...steps, ...redirects]) {
     const shown = inWords(step);
-    const denies = rules.deny.map((rule) => fit(rule, step));
+    const denies = rules.deny.map((rule) => fit(rule, step, 'refuse'));
     if (denies.includes('yes')) denied.push(`${shown} is not allowed`);
     else if (denies.includes('maybe')) asked.push(`${shown} may be what is not allowed`);
-    else if (rules.ask.some((rule) => fit(rule, step) !== 'no')) asked.push(`${shown} is asked about`);
-    else if (!rules.allow.some((rule) => fit(rule, step) === 'yes')) {
+    else if (rules.ask.some((rule) => fit(rule, step, 'refuse') !== 'no')) asked.push(`${shown} is asked about`);
+    else if (!rules.allow.some((rule) => fit(rule, step, 'allow') === 'yes')) {
       if (rules.otherwise === 'ask') asked.push(`${shown} is not among what is allowed`);
       else if (rules.otherwise === 'deny') denied.push(`${shown} is not among what is allowed`);
     }
@@ -38,19 +38,24 @@ export function ruling({ steps, redirects, unclear }: ParsedCommand, rules: Shel
 
 type Fit = 'yes' | 'no' | 'maybe';
 
-/** Whether a rule is about a step: its words one by one, `*` for any letters of a word, and at its end for any more words. */
-export function fit(rule: string, { program, args }: ShellStep): Fit {
+/**
+ * Whether a rule is about a step: its words one by one, `*` for any letters of a word, and at its end for any more words.
+ *
+ * Somebody who allows `git` means the one that the shell finds, and no other file of that name; who refuses it means it
+ * wherever it lies.
+ */
+export function fit(rule: string, step: ShellStep, use: 'allow' | 'refuse'): Fit {
   const wanted = rule.trim().split(/\s+/);
   const isOpen = wanted.length > 1 && wanted.at(-1) === '*';
   const words = isOpen ? wanted.slice(0, -1) : wanted;
-  const given: readonly ShellWord[] = [named(program, words[0] ?? ''), ...args];
+  const given: readonly ShellWord[] = [step.program, ...step.args];
   let isCertain = true;
   for (const [index, word] of words.entries()) {
     if (index >= given.length) return isCertain || !given.includes(undefined) ? 'no' : 'maybe';
     const at = given[index];
     // What is not known may be this word, or none, or several.
     if (at === undefined) isCertain = false;
-    else if (isCertain ? !fits(word, at) : false) return 'no';
+    else if (isCertain && !(index === 0 ? fitsProgram(word, step, use) : fits(word, at))) return 'no';
   }
   const isMore = given.length > words.length;
   if (!isCertain) return 'maybe';
@@ -58,10 +63,11 @@ export function fit(rule: string, { program, args }: ShellStep): Fit {
   return given.slice(words.length).every((one) => one === undefined) ? 'maybe' : 'no';
 }
 
-/** `/usr/bin/git` is what `git` is a rule about; a path that a rule writes is that path. */
-function named(program: ShellWord, rule: string): ShellWord {
-  if (program === undefined || rule.includes('/')) return program;
-  return /^\/(usr\/(local\/)?)?s?bin\/[^/]+$/.test(program) ? program.split('/').at(-1) : program;
+/** A path that a rule writes is that path, and `*` alone is any program. */
+function fitsProgram(word: string, { program = '', name }: ShellStep, use: 'allow' | 'refuse'): boolean {
+  if (word.includes('/') || word === '*' || !program.includes('/')) return fits(word, program);
+  if (use === 'allow') return name !== undefined && fits(word, name);
+  return fits(word, program) || fits(word, program.split('/').at(-1) ?? '');
 }
 
 function fits(pattern: string, word: string): boolean {
