@@ -13,7 +13,8 @@ Examples
   $ treadle notes export > notes.jsonl
 
 They are those of the server that is named or up; without one, those that runs
-in this terminal keep in the data folder or DATABASE_URL.`;
+in this terminal keep in the data folder or DATABASE_URL. Who can read that
+folder or database may see and change every user's notes there, with --user.`;
 
 /** What agents remember of whoever asks. */
 export function addNotes(program: Command, context: Context, finish: (outcome: Outcome) => void): void {
@@ -25,7 +26,7 @@ export function addNotes(program: Command, context: Context, finish: (outcome: O
   const add = (usage: string, about: string): Command =>
     withServer(notes.command(usage).description(about))
       .option('--bundle <id>', 'of this app alone')
-      .option('--user <id>', 'another user’s, for a key with the scope admin');
+      .option('--user <id>', 'another user’s: of a server for a key with the scope admin, here for whoever runs this');
   add('list', 'list them, pinned ones first, then the last changed ones').action(async (options: NoteOptions) =>
     finish(await (await load()).listNotes(context, [], options)),
   );
