@@ -10,7 +10,7 @@ import { statusOf } from '../../src/domain/run.ts';
 import { timelineOf, entriesOf } from '../../src/domain/timeline.ts';
 import type { Log } from '../../src/kernel/log.ts';
 import type { Tool } from '../../src/kernel/running-tool.ts';
-import { askPerson, parkProgram } from '../../src/kernel/tool.ts';
+import { askPerson, delegateTo, parkProgram, waitFor } from '../../src/kernel/tool.ts';
 import { hold } from '../../src/kernel/verdict.ts';
 import { builtinGroups } from '../../src/platform/bundle/builtins.ts';
 import { compileTool, toolOf } from '../../src/platform/grant/catalog.ts';
@@ -41,11 +41,14 @@ function aWorld(
     clock = systemClock,
     ledger = new Map<string, number>(),
     tools = [],
+    expiresInMs,
   }: {
     readonly log?: Log;
     readonly clock?: Clock;
     readonly ledger?: Ledger;
     readonly tools?: readonly Tool[];
+    /** Of the question whether it may pay. */
+    readonly expiresInMs?: number;
   } = {},
 ): World {
   const done: string[] = [];
@@ -60,9 +63,14 @@ function aWorld(
     ...(log !== undefined && { log }),
     tools: [codeTool(), aTool('note', happen, { effect: 'once' }), aTool('pay', happen, { effect: 'once' }), ...tools],
     plugins: (bus) =>
-      void bus.before('before:tool.invoke', ({ tool }) => (tool.name === 'pay' ? hold('May it pay?') : undefined), {
-        source: 'gate.approval',
-      }),
+      void bus.before(
+        'before:tool.invoke',
+        ({ tool }) =>
+          tool.name === 'pay' ? hold('May it pay?', expiresInMs === undefined ? {} : { expiresInMs }) : undefined,
+        {
+          source: 'gate.approval',
+        },
+      ),
   });
   return { house, ledger, done };
 }
@@ -159,6 +167,37 @@ test('a no is an error inside of the program, which may go on', async () => {
   await house.drive();
   assert.deepEqual([await outcome(house), done], ['pay: The user refused this action.', ['{"text":"not paid"}']]);
 });
+
+test('a question that nobody answered in time is an error inside of the program, which may go on', async () => {
+  let now = 1_700_000_000_000;
+  const clock: Clock = { now: () => now, after: (ms, ring) => systemClock.after(ms, ring) };
+  const { house, done } = aWorld(
+    `try { await tools.pay({ to: 'bea' }); } catch (error) { await tools.note({ text: 'too late' }); return error.message; }`,
+    { clock, expiresInMs: 60_000 },
+  );
+  assert.equal(statusOf(await house.ask('Go.')), 'pending_action_approval');
+  now += 60_001;
+  await house.drive();
+  assert.deepEqual(
+    [(await lastOf(house, 'hitl.cancel'))?.reason, done, await outcome(house)],
+    ['expired', ['{"text":"too late"}'], 'pay: Nobody approved this in time, so it did not run.'],
+  );
+});
+
+for (const [what, returned] of [
+  ['work elsewhere', () => waitFor({ ticket: 'a ticket', note: 'a long one' })],
+  ['another agent', () => delegateTo('clerk', 'work')],
+] as const) {
+  test(`a call of what waits for ${what} is refused, and says to call it by itself`, async () => {
+    const late = aTool('late', returned, { effect: 'idempotent', timeoutMs: 0 });
+    const { house } = aWorld(`try { await tools.late(); } catch (error) { return error.message; }`, { tools: [late] });
+    await house.ask('Go.');
+    const inner = (await house.facts()).find(({ type }) => type === 'tool.result')
+      ?.payload as FactPayload<'tool.result'>;
+    assert.deepEqual([inner.action, inner.outcome, inner.error?.code], ['t1-1-1.1', 'refused', 'cannot_wait']);
+    assert.match(String(await outcome(house)), /^late: late waits for somebody else, .* use it by itself\.$/);
+  });
+}
 
 test('a tool that asks a person is given their words', async () => {
   const ask = aTool('ask', (_, { reply }) => reply ?? askPerson('Which one?', ['a', 'b']));
