@@ -21,15 +21,16 @@ const options = { text: bundle('One.'), environment: { PATH: process.env['PATH']
 
 test('an edit that leaves the declaration of a server as it was keeps its connection', async () => {
   await setting(
-    [{ text: 'Yes.' }],
-    async ({ edit, bundle: opened, turn, lines }) => {
+    ({ step }) => (step === 0 ? { actions: [{ name: 'fake_echo' }] } : { text: 'Yes.' }),
+    async ({ edit, bundle: opened, turn, lines, facts }) => {
       const { id } = await turn('hi');
       edit(bundle('Two.'));
       assert.equal(await opened.reload(), 'new');
       const { requests } = await turn('again', id);
       assert.deepEqual([requests[0]?.instructions, requests[0]?.tools[0]?.name], ['Two.', 'fake_echo']);
       const asked = lines.filter((line) => line === 'an MCP server was asked for its tools').length;
-      assert.deepEqual([asked, opened.loaded.servers.health()[0]?.isConnected], [1, true]);
+      const outcomes = (await facts(id, 'tool.result')).map(({ outcome }) => outcome);
+      assert.deepEqual([asked, outcomes], [1, ['ok', 'ok']]);
     },
     options,
   );
