@@ -1,37 +1,15 @@
-import type { Clock, Instant } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { sha256 } from '../../base/digest.ts';
-import type { Draft, Fact } from '../../domain/event.ts';
+import type { Fact } from '../../domain/event.ts';
 import type { RunStatus } from '../../domain/status.ts';
 import type { AppendResult, ConversationMeta, ConversationRow, Lease, Log } from '../../kernel/log.ts';
-import { busyConversation, copied, placed, unknownConversation } from './fact.ts';
-import { fairly, type FreeRun, type Held } from './fair.ts';
+import { busyConversation, copied, unknownConversation } from './fact.ts';
+import { fairly } from './fair.ts';
 import { compareRows, isListed } from './listing.ts';
+import { factsOf, found, newEntry, rowOf, stated, type Entry } from './memory/entry.ts';
+import { createWork } from './memory/work.ts';
 import { holds, isLeased, leavesWork, mayTake, refusal } from './standing.ts';
 import { createWatchers } from './watchers.ts';
-
-/** One conversation. Mutable, and never handed out. */
-interface Entry {
-  readonly meta: ConversationMeta;
-  /** Facts as they were drafted, and when each was stated: what its place says of a fact is made when it is read. */
-  readonly drafts: Draft[];
-  readonly times: Instant[];
-  /** Sequence numbers by type and key. Absent until the first key. */
-  keys: Map<string, number> | undefined;
-  bodies: Map<string, string> | undefined;
-  head: number;
-  status: RunStatus;
-  title: string;
-  updatedAt: Instant;
-  epoch: number;
-  owner: string | undefined;
-  until: Instant;
-  seen: number;
-  posted: number;
-  /** Since when there is work left or begun. */
-  waitingSince: Instant | undefined;
-  continueAt: Instant | undefined;
-  archivedAt: Instant | undefined;
-}
 
 /** The log with every method answering at once: no promise is made, so nobody has to wait for one. */
 export type MemoryLog = {
@@ -51,10 +29,7 @@ export function createMemoryLog({
   readonly onWarning?: ((message: string, problem: unknown) => void) | undefined;
 }): MemoryLog {
   const entries = new Map<string, Entry>();
-  /** Conversations with work left or begun, the longest waiting first. */
-  const waiting = new Set<Entry>();
-  /** Conversations that are to go on at a time of their own. */
-  const timed = new Set<Entry>();
+  const work = createWork(clock);
   const watchers = createWatchers((problem) => onWarning('A watcher of the log threw.', problem));
 
   function entryOf(conversationId: string): Entry {
@@ -63,86 +38,10 @@ export function createMemoryLog({
     return entry;
   }
 
-  function add(entry: Entry, draft: Draft, at: Instant): Fact {
-    entry.drafts.push(draft);
-    entry.times.push(at);
-    const seq = ++entry.head;
-    if (draft.key !== undefined) (entry.keys ??= new Map()).set(keyOf(draft.type, draft.key), seq);
-    return placed(entry.meta.id, entry.meta.agentPath, seq, at, draft);
-  }
-
-  /** Facts from a place on. */
-  function factsOf({ meta, drafts, times }: Entry, from: number, until: number): Fact[] {
-    return drafts
-      .slice(from, until)
-      .map((draft, index) => placed(meta.id, meta.agentPath, from + index + 1, times[from + index] ?? 0, draft));
-  }
-
-  function found(entry: Entry, { type, key }: Draft): Fact | undefined {
-    const seq = key === undefined ? undefined : entry.keys?.get(keyOf(type, key));
-    return seq === undefined ? undefined : factsOf(entry, seq - 1, seq)[0];
-  }
-
   function born(meta: ConversationMeta): Entry {
-    const entry: Entry = {
-      meta: { ...meta },
-      drafts: [],
-      times: [],
-      keys: undefined,
-      bodies: undefined,
-      head: 0,
-      status: 'initializing',
-      title: '',
-      updatedAt: meta.createdAt,
-      epoch: 0,
-      owner: undefined,
-      until: 0,
-      seen: 0,
-      posted: 0,
-      waitingSince: undefined,
-      continueAt: undefined,
-      archivedAt: undefined,
-    };
+    const entry = newEntry(meta);
     entries.set(meta.id, entry);
     return entry;
-  }
-
-  function wait(entry: Entry, now: Instant): void {
-    entry.waitingSince ??= now;
-    waiting.add(entry);
-  }
-
-  function rest(entry: Entry): void {
-    entry.waitingSince = undefined;
-    waiting.delete(entry);
-  }
-
-  function timeAt(entry: Entry, at: Instant | undefined): void {
-    entry.continueAt = at;
-    if (at === undefined) timed.delete(entry);
-    else timed.add(entry);
-  }
-
-  /** What nobody holds and has work, and since when. */
-  function free(bundles: readonly string[] | undefined): FreeRun[] {
-    const now = clock.now();
-    const found: FreeRun[] = [];
-    for (const entry of new Set([...waiting, ...timed])) {
-      const since = entry.waitingSince ?? entry.continueAt ?? now;
-      if (since > now && entry.waitingSince === undefined) continue;
-      if (!isLeased(entry, now) && bundles?.includes(entry.meta.bundle) !== false)
-        found.push({ id: entry.meta.id, since, tenant: entry.meta.tenant, userId: entry.meta.userId });
-    }
-    return found.sort((left, right) => left.since - right.since);
-  }
-
-  function held(): Held {
-    const now = clock.now();
-    const metas = [...waiting].filter((entry) => isLeased(entry, now)).map(({ meta }) => meta);
-    return {
-      ofTenant: (tenant) => metas.filter((meta) => meta.tenant === tenant).length,
-      ofUser: (tenant, userId) => metas.filter((meta) => meta.tenant === tenant && meta.userId === userId).length,
-    };
   }
 
   return {
@@ -170,8 +69,8 @@ export function createMemoryLog({
       const entry = entries.get(conversationId);
       if (entry === undefined) return false;
       if (isLeased(entry, clock.now())) throw busyConversation(conversationId);
-      rest(entry);
-      timeAt(entry, undefined);
+      work.rest(entry);
+      work.timeAt(entry, undefined);
       entries.delete(conversationId);
       watchers.notify(conversationId);
       return true;
@@ -219,7 +118,7 @@ export function createMemoryLog({
       if (reason !== undefined) return { ok: false, reason };
       const now = clock.now();
       const added: Fact[] = [];
-      for (const draft of drafts) if (found(entry, draft) === undefined) added.push(add(entry, draft, now));
+      for (const draft of drafts) if (found(entry, draft) === undefined) added.push(stated(entry, draft, now));
       entry.seen = entry.head;
       entry.updatedAt = now;
       if (row?.status !== undefined) entry.status = row.status;
@@ -233,10 +132,10 @@ export function createMemoryLog({
       const known = found(entry, draft);
       if (known !== undefined) return { fact: known, fresh: false };
       const now = clock.now();
-      const fact = add(entry, draft, now);
+      const fact = stated(entry, draft, now);
       entry.posted = fact.seq;
       entry.updatedAt = now;
-      wait(entry, now);
+      work.wait(entry, now);
       watchers.notify(conversationId);
       watchers.notifyOfWork();
       return { fact, fresh: true };
@@ -250,8 +149,8 @@ export function createMemoryLog({
       entry.owner = owner;
       entry.until = now + ttlMs;
       entry.seen = entry.head;
-      wait(entry, now); // until it is let go: a holder that dies leaves its work to the next
-      timeAt(entry, undefined);
+      work.wait(entry, now); // until it is let go: a holder that dies leaves its work to the next
+      work.timeAt(entry, undefined);
       return { conversationId, owner, epoch: entry.epoch, until: entry.until };
     },
 
@@ -266,28 +165,20 @@ export function createMemoryLog({
       const entry = entries.get(lease.conversationId);
       if (entry === undefined || !holds(entry, lease)) return;
       entry.owner = undefined;
-      rest(entry);
-      timeAt(entry, options.continueAt);
-      if (leavesWork(entry, options)) wait(entry, clock.now());
+      work.rest(entry);
+      work.timeAt(entry, options.continueAt);
+      if (leavesWork(entry, options)) work.wait(entry, clock.now());
       if (entry.waitingSince !== undefined || entry.continueAt !== undefined) watchers.notifyOfWork();
     },
 
     ready(limit, { bundles, shares } = {}) {
-      const runs = free(bundles);
-      return (shares === undefined ? runs : fairly(runs, held(), shares))
+      const runs = work.free(bundles);
+      return (shares === undefined ? runs : fairly(runs, work.held(), shares))
         .slice(0, Math.max(0, limit))
         .map(({ id }) => id);
     },
 
-    due({ bundles } = {}) {
-      let first: Instant | undefined;
-      for (const { meta, owner, until, waitingSince, continueAt } of new Set([...waiting, ...timed])) {
-        if (bundles?.includes(meta.bundle) === false) continue;
-        const at = waitingSince === undefined ? continueAt : owner === undefined ? undefined : until;
-        if (at !== undefined) first = Math.min(first ?? at, at);
-      }
-      return first;
-    },
+    due: ({ bundles } = {}) => work.due(bundles),
 
     onWork: (listener) => watchers.addForWork(listener),
 
@@ -298,7 +189,7 @@ export function createMemoryLog({
     },
 
     oldestReady() {
-      const times = free(undefined).map(({ since }) => since);
+      const times = work.free(undefined).map(({ since }) => since);
       return times.length === 0 ? undefined : Math.min(...times);
     },
 
@@ -321,11 +212,11 @@ export function createMemoryLog({
       if (entries.has(row.id)) return false;
       const { head: _head, status, title, updatedAt, archivedAt, ...meta } = row;
       const entry = born(meta);
-      for (const { draft, at } of facts) add(entry, draft, at);
+      for (const { draft, at } of facts) stated(entry, draft, at);
       Object.assign(entry, { status, title, updatedAt, archivedAt, seen: entry.head });
       for (const body of bodies) (entry.bodies ??= new Map()).set(sha256(body), body);
-      timeAt(entry, continueAt);
-      if (hasWork) wait(entry, clock.now());
+      work.timeAt(entry, continueAt);
+      if (hasWork) work.wait(entry, clock.now());
       if (hasWork || continueAt !== undefined) watchers.notifyOfWork();
       return true;
     },
@@ -341,13 +232,4 @@ export function createMemoryLog({
 
     close: () => undefined,
   };
-}
-
-function keyOf(type: string, key: string): string {
-  return `${type}\n${key}`; // no type has a line break
-}
-
-function rowOf({ meta, head, status, title, updatedAt, archivedAt }: Entry): ConversationRow {
-  const row = { ...meta, head, status, title, updatedAt };
-  return archivedAt === undefined ? row : { ...row, archivedAt };
 }
