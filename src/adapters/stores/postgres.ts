@@ -7,7 +7,7 @@ import { minuteOf } from './conversation-row.ts';
 import { placed, unknownConversation } from './fact.ts';
 import { folded } from './listing.ts';
 import { adopted, carried } from './postgres/carry.ts';
-import { openDatabase, type Database, type Patience, type Value } from './postgres/database.ts';
+import { openDatabase, type Database, type Value } from './postgres/database.ts';
 import { channelOf, createLine, type Line } from './postgres/line.ts';
 import { listStatement } from './postgres/list.ts';
 import { migrate } from './postgres/migrate.ts';
@@ -15,23 +15,25 @@ import { createNews } from './postgres/news.ts';
 import {
   columnsOf,
   COLUMNS,
-  factOf,
+  factsIn,
   packedRow,
   rowOf,
   withoutTwins,
   type PackedRow,
+  type Posted,
   type ReadRow,
+  type Released,
   type Row,
-  type StoredFact,
+  type Standing,
 } from './postgres/rows.ts';
-import type { NewWork, Outbox } from './postgres/outbox.ts';
+import type { Outbox } from './postgres/outbox.ts';
 import { removeConversation } from './postgres/remove.ts';
 import { readDatabaseUrl } from './postgres/settings.ts';
-import { logStatements, type LogStatements } from './postgres/sql.ts';
+import { logStatements } from './postgres/sql.ts';
+import { createStatements } from './postgres/statements.ts';
 import { nameOf, storedName, storedNames } from './postgres/text.ts';
 import { idleTimer, type Schedule } from './schedule.ts';
 import { createOutage } from './outage.ts';
-import { corrupt } from './stored.ts';
 import { createWatchers } from './watchers.ts';
 
 export interface PostgresLogOptions {
@@ -116,28 +118,8 @@ export function createPostgresLog(
       over: 'The log is watched again.',
     }),
   });
+  const { run, stating } = createStatements(database, sql, outbox);
   const time = (): Instant | null => (ownTime ? clock.now() : null);
-
-  function run<R extends Row>(name: keyof LogStatements, values: readonly Value[], patience: Patience): Promise<R[]> {
-    return database.run<R>(sql[name], values, patience);
-  }
-
-  /** As `run`, and what gives work is told to the outbox before it counts. */
-  function stating<R extends Row>(
-    name: keyof LogStatements,
-    values: readonly Value[],
-    patience: Patience,
-    told: (row: R) => Omit<NewWork, 'conversationId'> | undefined,
-    conversationId: string,
-  ): Promise<R[]> {
-    if (outbox === undefined) return run<R>(name, values, patience);
-    return database.together(async (transaction) => {
-      const rows = await transaction.run<R>(sql[name].text, values);
-      const work = rows[0] === undefined ? undefined : told(rows[0]);
-      if (work !== undefined) await outbox(transaction, { conversationId, ...work });
-      return rows;
-    }, patience);
-  }
 
   function unknown(conversationId: string): TreadleError {
     return unknownConversation(`${server}: conversation ${conversationId}`);
@@ -200,18 +182,7 @@ export function createPostgresLog(
     async read(conversationId, after, limit) {
       const [from, most] = [Math.max(0, after), Math.max(0, limit)];
       const rows = await run<ReadRow>('read', [storedName(conversationId), from, most], 'some');
-      const [first] = rows;
-      if (first === undefined) return [];
-      const found = rows.filter((row): row is StoredFact => row.seq !== null);
-      const place = `${server}: conversation ${conversationId}`;
-      // A head that says more than the rows do means that facts were lost: better no answer than half a conversation.
-      const gap = found.findIndex(({ seq }, index) => seq !== from + 1 + index);
-      if (gap >= 0 || found.length < Math.min(most, first.head - from)) {
-        const missing = from + 1 + (gap >= 0 ? gap : found.length);
-        throw corrupt(`${place}, fact ${missing}`, 'nothing', 'a fact is missing');
-      }
-      const agentPath = nameOf(first.agent_path);
-      return found.map((row) => factOf(row, { conversationId, agentPath, place }));
+      return factsIn(rows, { conversationId, from, most, place: `${server}: conversation ${conversationId}` });
     },
 
     async append({ conversationId, epoch }, expected, drafts, row) {
@@ -382,28 +353,4 @@ export function createPostgresLog(
     if (database.isOpen) return;
     throw new TreadleError('log_unavailable', { place: server, found: 'a log that was closed', wanted: 'an open log' });
   }
-}
-
-interface Posted extends Row {
-  readonly seq: number;
-  readonly agent_path: string;
-  readonly at: number;
-  readonly bundle: string;
-  /** It had no work before. */
-  readonly woken: boolean;
-  readonly fresh: boolean;
-}
-
-interface Standing extends Row {
-  readonly bundle: string;
-  readonly epoch: number;
-  readonly at: number | null;
-  readonly ms: number | null;
-}
-
-interface Released extends Row {
-  readonly bundle: string;
-  readonly waiting_since: number | null;
-  readonly continue_at: number | null;
-  readonly more: boolean;
 }

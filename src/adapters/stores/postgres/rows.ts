@@ -24,6 +24,33 @@ export interface ReadRow extends Row, Omit<FactColumns, 'seq' | 'payload'> {
 
 export type StoredFact = ReadRow & { readonly seq: number };
 
+/** What `post` left. */
+export interface Posted extends Row {
+  readonly seq: number;
+  readonly agent_path: string;
+  readonly at: number;
+  readonly bundle: string;
+  /** It had no work before. */
+  readonly woken: boolean;
+  readonly fresh: boolean;
+}
+
+/** How things stand with the work of a conversation. */
+export interface Standing extends Row {
+  readonly bundle: string;
+  readonly epoch: number;
+  readonly at: number | null;
+  readonly ms: number | null;
+}
+
+/** What `release` left. */
+export interface Released extends Row {
+  readonly bundle: string;
+  readonly waiting_since: number | null;
+  readonly continue_at: number | null;
+  readonly more: boolean;
+}
+
 export interface PackedRow extends Omit<PackedFact, 'payload'> {
   readonly type: string;
   readonly source: string | null;
@@ -48,6 +75,29 @@ export function packedRow(conversationId: string, draft: Draft): PackedRow {
     blob: isLong ? Buffer.from(sha256(payload), 'hex') : null,
     content: isLong ? Buffer.from(payload) : null,
   };
+}
+
+/** The facts that `read` found from a place on. Throws `log_corrupt` where one of them is missing. */
+export function factsIn(
+  rows: readonly ReadRow[],
+  {
+    conversationId,
+    from,
+    most,
+    place,
+  }: { readonly conversationId: string; readonly from: number; readonly most: number; readonly place: string },
+): Fact[] {
+  const [first] = rows;
+  if (first === undefined) return [];
+  const found = rows.filter((row): row is StoredFact => row.seq !== null);
+  // A head that says more than the rows do means that facts were lost: better no answer than half a conversation.
+  const gap = found.findIndex(({ seq }, index) => seq !== from + 1 + index);
+  if (gap >= 0 || found.length < Math.min(most, first.head - from)) {
+    const missing = from + 1 + (gap >= 0 ? gap : found.length);
+    throw corrupt(`${place}, fact ${missing}`, 'nothing', 'a fact is missing');
+  }
+  const agentPath = nameOf(first.agent_path);
+  return found.map((row) => factOf(row, { conversationId, agentPath, place }));
 }
 
 export function factOf(row: StoredFact, whose: { conversationId: string; agentPath: string; place: string }): Fact {
