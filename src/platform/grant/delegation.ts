@@ -3,7 +3,7 @@ import { behaviourLevels, inventoryLevels, resolve } from '../../assembly/resolv
 import type { Bundle } from '../../domain/bundle.ts';
 import type { ToolsEntry } from '../../domain/inventory.ts';
 import type { BuiltinGroup } from '../../kernel/tool.ts';
-import type { ToolGroup } from './grant.ts';
+import type { ToolGroup } from './group-members.ts';
 import { builtin } from './tool-groups.ts';
 
 export interface Delegation {

@@ -13,7 +13,8 @@ import type { Toolset } from '../../kernel/running-tool.ts';
 import type { Owner } from '../accounts/accounts.ts';
 import type { LoadedAgent } from './agent-source.ts';
 import { BoundedMap } from '../bounded-map.ts';
-import type { GrantWithHands, ToolGroup } from './grant.ts';
+import type { GrantWithHands } from './grant.ts';
+import type { ToolGroup } from './group-members.ts';
 import { serverId, type McpServers } from './mcp-entry.ts';
 import type { Services } from './services.ts';
 

@@ -5,7 +5,7 @@ import type { Claim } from '../../domain/grant.ts';
 import type { Tool } from '../../kernel/running-tool.ts';
 import type { ServerHealth } from '../../adapters/mcp/server.ts';
 import type { Owner } from '../accounts/accounts.ts';
-import type { ToolGroup } from './grant.ts';
+import type { ToolGroup } from './group-members.ts';
 
 /** Who a group is asked for: servers that users sign in to themselves have another one for each. */
 export interface Asker {

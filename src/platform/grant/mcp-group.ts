@@ -7,7 +7,8 @@ import { checkOf, type RemoteTool } from '../../adapters/mcp/remote-tool.ts';
 import { ONLY_WHEN_NAMED } from '../../adapters/mcp/resources.ts';
 import type { Listing } from '../../adapters/mcp/server.ts';
 import type { CompiledTool } from './catalog.ts';
-import { EVERYTHING, type ToolGroup } from './grant.ts';
+import { EVERYTHING } from './grant.ts';
+import type { ToolGroup } from './group-members.ts';
 
 /** Runs a tool of a server. */
 export type CallRemote = (

@@ -14,7 +14,7 @@ import { ownName } from '../../adapters/mcp/resources.ts';
 import { createMcpServer, type Listing, type McpServer, type ServerHealth } from '../../adapters/mcp/server.ts';
 import { openTransport, type TransportOptions } from '../../adapters/mcp/transport.ts';
 import { needsOf } from '../accounts/account-providers.ts';
-import type { ToolGroup } from './grant.ts';
+import type { ToolGroup } from './group-members.ts';
 import { notAsked, serverId, type Asker, type McpServers } from './mcp-entry.ts';
 import { allows, groupOf, handOf, unmetGroup } from './mcp-group.ts';
 import { createServerPool, type PooledServer, type ServerPool } from './mcp-pool.ts';

@@ -7,7 +7,7 @@ import { discoverSkills, type FoundSkill } from '../../adapters/skills/discover.
 import { listResources, readResource } from '../../adapters/skills/resources.ts';
 import { skillsGroup, type SkillLibrary } from '../../plugins/tools/skills.ts';
 import type { Declared } from '../bundle/declare.ts';
-import type { ToolGroup } from './grant.ts';
+import type { ToolGroup } from './group-members.ts';
 import { builtin } from './tool-groups.ts';
 import { didYouMean, oneOf, type Notices, type Problems } from '../bundle/problems.ts';
 

@@ -5,7 +5,7 @@ import type { BuiltinGroup } from '../../kernel/tool.ts';
 import { compileTool, type CompiledTool } from './catalog.ts';
 import { checkConfig } from '../bundle/check-config.ts';
 import type { Readable } from '../bundle/declare.ts';
-import type { ToolGroup } from './grant.ts';
+import type { ToolGroup } from './group-members.ts';
 import { notAsked, serverId } from './mcp-entry.ts';
 import { didYouMean, oneOf, type Notices, type Problems } from '../bundle/problems.ts';
 import { loadToolModule } from './tool-modules.ts';
