@@ -262,7 +262,7 @@ export const surfaces = z
               'By id: how a server is reached.',
             ),
           }),
-          'MCP servers that entries of kind `mcp` name.',
+          'MCP servers that entries of kind `mcp` name. They take a package of its own: `npm install @modelcontextprotocol/client`.',
         ),
         named_services: key(z.record(namespace, namedService), 'By namespace: who provides it.'),
       }),
