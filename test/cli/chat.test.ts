@@ -139,6 +139,45 @@ describe('treadle chat in a terminal', { concurrency: 2, skip: without }, () => 
     assert.equal(await person.code, 0);
   });
 
+  it('lets the steps of a plan be changed line by line, and goes on with those', async (t) => {
+    const cwd = workplace(t);
+    const file = path.join(cwd, 'app.yaml');
+    const script = { replies: [{ text: 'Baked.' }], repeat: true };
+    writeFileSync(path.join(cwd, 'says.json'), JSON.stringify(script));
+    writeFileSync(
+      file,
+      `id: app
+config: { react: { main: { planning: { approval: always } } } }
+plugins: { active: [planner.static], planner.static: { steps: [Buy eggs, Mix, Ice it] } }
+models: { balanced: { provider: scripted, model: scripted, script: ./says.json } }
+`,
+    );
+    const person = sit(chat(file), t, cwd);
+    await person.sees(PROMPT);
+    person.type('Bake a cake.\r');
+    await person.sees(/Go on with this plan\?[\s\S]*3\. Ice it[\s\S]*allow\? \[y\/N\/e\] $/);
+    person.type('e\r');
+    await person.sees(/\+ words adds one[\s\S]*plan \[3 steps\] $/);
+    person.type('9 Fly\r');
+    await person.sees(/There is no step 9: the plan has 3\.[\s\S]*plan \[3 steps\] $/);
+    person.type('-3\r');
+    await person.sees(/2\. Mix\n[\s\S]*plan \[2 steps\] $/);
+    person.type('q\r');
+    await person.sees(/allow\? \[y\/N\/e\] $/);
+    person.type('e\r');
+    await person.sees(/plan \[3 steps\] $/); // what was dropped is there again
+    person.type('+1 Wash hands\r');
+    await person.sees(/1\. Wash hands[\s\S]*plan \[4 steps\] $/);
+    person.type('3 Mix by hand\r');
+    await person.sees(/3\. Mix by hand[\s\S]*plan \[4 steps\] $/);
+    person.type('\r');
+    await person.sees(/Baked\.[\s\S]*› $/);
+    person.type('/quit\r');
+    assert.equal(await person.code, 0);
+    const shown = await treadle(['show', 'last'], { cwd });
+    assert.deepEqual(shown.out.match(/\d\. .*/g), ['1. Wash hands', '2. Buy eggs', '3. Mix by hand', '4. Ice it']);
+  });
+
   it('asks no more for what a person allows in this conversation', async (t) => {
     const cwd = workplace(t);
     const file = path.join(cwd, 'effects');

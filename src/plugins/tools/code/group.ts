@@ -45,9 +45,8 @@ export function codeGroup(run: CodeRunner): BuiltinGroup {
         description:
           'Run JavaScript in a sandbox without files, network, modules or timers, for work that takes many steps or much ' +
           'data. Your other tools are async functions there: const { value, text } = await tools.files_read({ path }); they ' +
-          'throw an Error where the tool fails or a person refuses; where a person has to be asked, the code waits for them. A tool that waits for other work, ' +
-          'such as another agent, fails there: call it by itself. ' +
-          'return gives the result as JSON; console.log is shown, too. Nothing is kept between runs.',
+          'throw an Error where the tool fails or a person refuses; where a person has to be asked, the code waits for them. ' +
+          'A tool that waits for other work, such as another agent, fails there: call it by itself. return gives the result as JSON; console.log is shown, too. Nothing is kept between runs.',
         input,
         // What it calls has its own effect.
         effect: 'once',
