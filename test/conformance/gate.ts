@@ -13,7 +13,7 @@ import type { EffectiveAgent, Limits } from '../../src/domain/agent.ts';
 import type { Fact } from '../../src/domain/event.ts';
 import type { Bus } from '../../src/kernel/bus.ts';
 import { install, type InstallOptions, type Plugin } from '../../src/kernel/plugin.ts';
-import type { ConversationMeta } from '../../src/kernel/log.ts';
+import type { ConversationMeta, Log } from '../../src/kernel/log.ts';
 import type { Logger } from '../../src/kernel/logger.ts';
 import type { Tool } from '../../src/kernel/running-tool.ts';
 import { delegateTo } from '../../src/kernel/tool.ts';
@@ -28,8 +28,18 @@ import { aClock, type SimulatedClock } from '../support/sim-clock.ts';
 import { messageText } from '../../src/assembly/message-text.ts';
 import { transcript } from '../../src/assembly/transcript.ts';
 
+/** What a gate that the platform makes is made of. */
+export interface GateWorld {
+  readonly bus: Bus;
+  readonly clock: SimulatedClock;
+  readonly log: Log;
+}
+
 export interface GateUnderTest {
   readonly plugin: Plugin;
+  /** Makes it anew for each process, where it is more than its configuration; else it is `plugin`. */
+  readonly make?: (world: GateWorld) => Plugin;
+
   /** Which of several scenarios of one gate. */
   readonly as?: string;
   readonly config: unknown;
@@ -131,8 +141,11 @@ export function gateConformance(given: GateUnderTest): void {
   test(`${name}: every key of its configuration is documented, and its example is one`, () => {
     const schema = z.toJSONSchema(plugin.config, { io: 'input', unrepresentable: 'any' });
     assert.deepEqual(undocumented(schema, id), []);
-    assert.ok(plugin.example !== undefined && plugin.config.safeParse(plugin.example).success);
-    assert.equal(plugin.config.safeParse({ ...plugin.example, no_such_key: 1 }).success, false);
+    const example =
+      plugin.example ??
+      (isObject(schema['properties']) && Object.keys(schema['properties']).length > 0 ? undefined : {});
+    assert.ok(example !== undefined && plugin.config.safeParse(example).success);
+    assert.equal(plugin.config.safeParse({ ...example, no_such_key: 1 }).success, false);
   });
 
   if (!manifestOf(given).some((question) => question.startsWith('before:llm.'))) return;
@@ -204,7 +217,7 @@ async function live(
       ...(given.agent !== undefined && { agent: given.agent }),
       plugins(bus) {
         for (const [index, one] of neighbours.slice(0, place).entries()) settle(one, bus, index);
-        put(given, bus, clock);
+        put(given, bus, clock, of);
         for (const [index, one] of neighbours.slice(place).entries()) settle(one, bus, index + place);
         if (told !== undefined) overhear(bus, told);
       },
@@ -234,8 +247,9 @@ async function live(
 function overhear(bus: Bus, told: string[]): void {
   bus.before(
     'before:llm.request',
-    ({ request: { tools, messages, announce = '' }, notes }) => {
+    ({ request: { model, tools, messages, announce = '' }, notes }) => {
       const parts = [
+        ...(model.model === 'scripted' ? [] : [`model: ${model.provider}/${model.model}`]),
         `tools: ${tools.map(({ name }) => name).join(', ') || 'none'}`,
         ...messages.map(messageText),
         ...notes.map((one) => `note: ${one}`),
@@ -248,8 +262,8 @@ function overhear(bus: Bus, told: string[]): void {
   );
 }
 
-function put({ plugin, config, host }: GateUnderTest, bus: Bus, clock: SimulatedClock): void {
-  install(plugin, config, { bus, clock, logger: silent, ...host });
+function put({ plugin, make, config, host }: GateUnderTest, bus: Bus, clock: SimulatedClock, log: Log): void {
+  install(make?.({ bus, clock, log }) ?? plugin, config, { bus, clock, logger: silent, ...host });
 }
 
 function manifestOf({ plugin, config, host }: GateUnderTest): readonly QuestionType[] {
@@ -330,8 +344,10 @@ async function whoAsks(given: GateUnderTest): Promise<ReadonlySet<string>> {
       timeoutMs: 0,
     }),
   ];
+  const log = createMemoryLog({ clock });
   const house = aHouse({
     clock,
+    log,
     tools,
     script: (view: ScriptView) => {
       const usage = { input: 5_000, output: 5 };
@@ -354,7 +370,7 @@ async function whoAsks(given: GateUnderTest): Promise<ReadonlySet<string>> {
             options,
           ),
       };
-      put(given, spied, clock);
+      put(given, spied, clock, log);
       bus.answer('plan.request', async (_, { askModel }) => {
         const asked = await askModel({ instructions: 'Plan.', text: 'go' });
         return { steps: [{ title: asked.ok ? asked.text : '' }], source: 'test' };

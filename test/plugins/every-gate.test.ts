@@ -4,6 +4,8 @@ import type { Plugin } from '../../src/kernel/plugin.ts';
 import type { Reply } from '../../src/adapters/models/script.ts';
 import { allPlugins } from '../../src/platform/bundle/all-plugins.ts';
 import { gateConformance } from '../conformance/gate.ts';
+import type { Spending } from '../../src/kernel/ledger.ts';
+import { aBudgetGate } from '../support/budget-gate.ts';
 import { aTool } from '../support/house.ts';
 
 function named(id: string): Plugin {
@@ -181,4 +183,48 @@ gateConformance({
   script: [act('read'), { text: 'done' }],
   verdicts: ['before:tool.result deny'],
   came: ['completed', undefined, 'done', 'prompt_injection'],
+});
+
+gateConformance({
+  plugin: named('gate.changed_tool'),
+  config: {},
+  tools: [aTool('kb_search', () => 'found', { remote: { server: 'kb', name: 'search' } })],
+  agent: { changed: ['kb_search'] },
+  script: [act('kb_search'), act('kb_search', { again: true }), { text: 'done' }],
+  verdicts: ['before:tool.invoke hold'],
+  came: ['completed', undefined, 'done', 'ok', 'ok'],
+});
+
+/** All of it is used up, whatever was asked. */
+const spending: Spending = { of: () => ({ tokens: 100, money: '1' }), costOf: () => '1' };
+
+gateConformance({
+  plugin: named('gate.token_budget'),
+  as: 'that warns',
+  config: { ceilings: [{ of: 'user', tokens: 100, on_exceed: 'warn' }] },
+  tools: [look],
+  host: { spending },
+  script: [act('look'), { text: 'done' }],
+  verdicts: ['before:llm.request revise'],
+  came: ['completed', undefined, 'done', 'ok'],
+});
+
+gateConformance({
+  plugin: named('gate.token_budget'),
+  as: 'that takes a smaller model',
+  config: { ceilings: [{ of: 'tenant', per: 'month', money: 1, on_exceed: 'downgrade', role: 'quick' }] },
+  tools: [look],
+  host: { spending, modelsOf: () => [{ provider: 'scripted', model: 'small' }] },
+  script: [act('look'), { text: 'done' }],
+  verdicts: ['before:llm.request revise', 'before:llm.request revise'],
+  came: ['completed', undefined, 'done', 'ok'],
+});
+
+gateConformance({
+  ...aBudgetGate([{ of: 'run', tokens: 100_000 }]),
+  config: {},
+  tools: [look],
+  script: [{ ...act('look'), usage: { input: 99_500, output: 20 } }, { text: 'done' }],
+  verdicts: ['before:llm.request deny'],
+  came: ['error', 'max_tokens', undefined, 'ok'],
 });
