@@ -10,7 +10,7 @@ export const EXIT_CODES = {
   error: { code: 1, about: 'the run ended with an error: its model, a tool or a protocol failed' },
   usage: { code: 2, about: 'the command line, the bundle or a name in them is wrong; nothing was run' },
   limit: { code: 3, about: 'the run reached a limit, such as its number of model calls' },
-  denied: { code: 4, about: 'a gate or a person refused: the message, a model call, the plan or the answer' },
+  denied: { code: 4, about: 'a gate or a person refused: the message, a call, the plan or the answer' },
   waiting: { code: 5, about: 'the run waits for a person or for work outside; `treadle resume` goes on' },
   stopped: { code: 6, about: 'somebody else stopped the run; `treadle resume` goes on' },
   different: {
