@@ -24,6 +24,19 @@ describe('the page when it is not easy', { skip: noBrowser, concurrency: 2 }, ()
     assert.match(await lastAnswer(page), /^piece0 piece1 /);
   });
 
+  it('can be read as soon as the theme is switched, with everything in its new colour at once', async (t) => {
+    const { page } = await visit(t, await aPageServer(t), '/');
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await page.getByRole('textbox', { name: 'Message' }).fill('so that the button is there');
+    await page.getByRole('button', { name: 'Theme: system' }).click();
+    const fading = await page.evaluate<number>(`(() => {
+      document.querySelector('[aria-label="Theme: light"]').click();
+      return document.getAnimations().filter((one) => one instanceof CSSTransition).length;
+    })()`);
+    assert.equal(fading, 0);
+    assert.deepEqual(await seriousFindings(page), []);
+  });
+
   it('says that one is offline', async (t) => {
     const served = await aPageServer(t);
     const { page } = await visit(t, served);
