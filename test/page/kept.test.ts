@@ -144,6 +144,20 @@ describe('what a person has in hand', { skip: noBrowser, concurrency: 2 }, () =>
     assert.equal(await page.getByRole('textbox', { name: 'subject' }).inputValue(), 'A better word');
   });
 
+  it('is half a number in a form, which stays in the way until it is a whole one', async (t) => {
+    const served = await aPageServer(t);
+    const { page } = await visit(t, served);
+    await say(page, 'mail');
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    await page.getByLabel('copies', { exact: true }).fill('1e');
+    await page.getByText('This is not a number.').waitFor();
+    await page.getByRole('link', { name: 'Approvals' }).click();
+    assert.equal(await page.getByLabel('copies', { exact: true }).inputValue(), '1e');
+    assert.ok(await page.getByRole('button', { name: 'Allow with these' }).isDisabled());
+    await page.getByLabel('copies', { exact: true }).fill('1');
+    assert.ok(await page.getByRole('button', { name: 'Allow with these' }).isEnabled());
+  });
+
   it('is a file beside words that were not sent, wherever one goes meanwhile', async (t) => {
     const served = await aPageServer(t);
     const { page } = await visit(t, served);

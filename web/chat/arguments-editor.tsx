@@ -3,7 +3,7 @@ import type { Json } from '../api/types.ts';
 import { useKept } from '../state/kept.ts';
 import { problemsOf } from '../state/schema.ts';
 import { Button } from '../ui/button.tsx';
-import { Field, FormContext, readOr, shown } from './arguments-form.tsx';
+import { Field, FormContext, placeAfter, readOr, shown } from './arguments-form.tsx';
 import '../styles/arguments.css';
 
 export interface ArgumentsEditorProps {
@@ -17,13 +17,16 @@ export interface ArgumentsEditorProps {
   readonly onCancel: () => void;
 }
 
+type Halves = Readonly<Record<string, string>>;
+
+const NO_HALVES: Halves = {};
+
 /** The arguments, field by field as the tool's schema has them, or as JSON. What does not fit is said before it is sent. */
 export function ArgumentsEditor({ name, value, schema, isBusy, onSubmit, onCancel }: ArgumentsEditorProps) {
   const [edited, setEdited] = useKept<Json>(`arguments ${name}`, value);
   const [text, setText] = useKept<string | undefined>(`arguments as JSON ${name}`, undefined);
-  const [broken, setBroken] = useState<ReadonlySet<string>>(
-    () => new Set(text !== undefined && readOr(text) === undefined ? [''] : []),
-  );
+  const [halves, setHalves] = useKept<Halves>(`half written ${name}`, NO_HALVES);
+  const isBroken = text === undefined ? Object.keys(halves).length > 0 : readOr(text) === undefined;
   const [isTried, setTried] = useState(false);
   const problems = useMemo(
     () => (isTried ? problemsOf(schema, edited) : new Map<string, string>()),
@@ -33,17 +36,21 @@ export function ArgumentsEditor({ name, value, schema, isBusy, onSubmit, onCance
     () => ({
       root: schema,
       problems,
-      onBroken: (place: string, isBroken: boolean) => {
-        setBroken((known) => {
-          if (known.has(place) === isBroken) return known;
-          const next = new Set(known);
-          if (isBroken) next.add(place);
-          else next.delete(place);
-          return next;
+      halves,
+      onHalf: (place: string, half: string | undefined) => {
+        if (halves[place] === half) return;
+        const { [place]: _, ...others } = halves;
+        setHalves(half === undefined ? others : { ...others, [place]: half });
+      },
+      onGone: (place: string, row?: number) => {
+        const left = Object.entries(halves).flatMap(([one, half]) => {
+          const moved = placeAfter(one, place, row);
+          return moved === undefined ? [] : [[moved, half] as const];
         });
+        setHalves(Object.fromEntries(left));
       },
     }),
-    [schema, problems],
+    [schema, problems, halves, setHalves],
   );
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -52,7 +59,7 @@ export function ArgumentsEditor({ name, value, schema, isBusy, onSubmit, onCance
   const isText = text !== undefined;
   const submit = (): void => {
     setTried(true);
-    if (broken.size === 0 && problemsOf(schema, edited).size === 0) onSubmit(edited);
+    if (!isBroken && problemsOf(schema, edited).size === 0) onSubmit(edited);
   };
   return (
     <form
@@ -73,10 +80,9 @@ export function ArgumentsEditor({ name, value, schema, isBusy, onSubmit, onCance
             text={text}
             onText={(next, read) => {
               setText(next);
-              context.onBroken('', read === undefined);
               if (read !== undefined) setEdited(read.value);
             }}
-            problem={broken.has('') ? 'This is not JSON.' : [...problems.values()][0]}
+            problem={isBroken ? 'This is not JSON.' : [...problems.values()][0]}
           />
         ) : (
           <Field
@@ -91,7 +97,7 @@ export function ArgumentsEditor({ name, value, schema, isBusy, onSubmit, onCance
         )}
       </FormContext>
       <div className="approval-buttons">
-        <Button type="submit" look="solid" disabled={isBusy || broken.size > 0}>
+        <Button type="submit" look="solid" disabled={isBusy || isBroken}>
           Allow with these
         </Button>
         <Button look="quiet" onClick={onCancel}>
@@ -100,7 +106,7 @@ export function ArgumentsEditor({ name, value, schema, isBusy, onSubmit, onCance
         <Button
           look="quiet"
           className="as-json"
-          disabled={broken.size > 0}
+          disabled={isBroken}
           onClick={() => {
             setText(isText ? undefined : shown(edited));
           }}

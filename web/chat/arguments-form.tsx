@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react';
-import { createContext, lazy, Suspense, use, useEffect, useId, useRef, useState } from 'react';
+import { createContext, lazy, Suspense, use, useId, useRef, useState } from 'react';
 import type { Json } from '../api/types.ts';
 import { readJson } from '../json.ts';
 import { blankOf, shapeOf, type Shape } from '../state/schema.ts';
@@ -11,11 +11,21 @@ export interface FormContext {
   /** The whole schema, which references point into. */
   readonly root: Json;
   readonly problems: ReadonlyMap<string, string>;
-  /** A field holds what is no value at all yet, such as half a number. */
-  readonly onBroken: (place: string, isBroken: boolean) => void;
+  /** What stands in fields and is no value at all yet, such as half a number, by place. */
+  readonly halves: Readonly<Record<string, string>>;
+  /** Undefined: what stands there is a value. */
+  readonly onHalf: (place: string, text: string | undefined) => void;
+  /** A value was left out, and all below it; with `row`, this one of a list, so that those after it move up. */
+  readonly onGone: (place: string, row?: number) => void;
 }
 
-export const FormContext = createContext<FormContext>({ root: {}, problems: new Map(), onBroken: () => undefined });
+export const FormContext = createContext<FormContext>({
+  root: {},
+  problems: new Map(),
+  halves: {},
+  onHalf: () => undefined,
+  onGone: () => undefined,
+});
 
 export interface FieldProps {
   /** Names from the top down, joined by points; empty for the whole. */
@@ -54,7 +64,7 @@ function ObjectField({
   onDrop,
   shape,
 }: FieldProps & { readonly shape: Shape & { kind: 'object' } }) {
-  const { root, problems } = use(FormContext);
+  const { root, problems, onGone } = use(FormContext);
   const values = recordOf(value);
   const there = shape.properties.filter((one) => one.name in values || one.isNeeded);
   const left = shape.properties.filter((one) => !there.includes(one));
@@ -82,6 +92,7 @@ function ObjectField({
             one.isNeeded
               ? undefined
               : () => {
+                  onGone(place === '' ? one.name : `${place}.${one.name}`);
                   onChange(Object.fromEntries(Object.entries(values).filter(([other]) => other !== one.name)));
                 }
           }
@@ -116,7 +127,7 @@ function ListField({
   onDrop,
   shape: { items, about },
 }: FieldProps & { readonly shape: Shape & { kind: 'list' } }) {
-  const { root, problems } = use(FormContext);
+  const { root, problems, onGone } = use(FormContext);
   const values: readonly Json[] = Array.isArray(value) ? value : [];
   const old: readonly Json[] = Array.isArray(before) ? before : [];
   const problem = problems.get(place);
@@ -142,6 +153,7 @@ function ListField({
             onChange(values.with(index, next));
           }}
           onDrop={() => {
+            onGone(place, index);
             setRows(rows.toSpliced(index, 1));
             onChange(values.toSpliced(index, 1));
           }}
@@ -169,7 +181,8 @@ type PlainShape = Exclude<Shape, { kind: 'object' | 'list' }>;
 function PlainField(props: FieldProps & { readonly shape: PlainShape }) {
   const { place, name, value, before, isNeeded, onChange, onDrop, shape } = props;
   const id = useId();
-  const problem = use(FormContext).problems.get(place);
+  const { problems, onGone } = use(FormContext);
+  const problem = problems.get(place);
   const described = [
     ...(shape.about === undefined ? [] : [`${id}-about`]),
     ...(problem === undefined ? [] : [`${id}-problem`]),
@@ -187,6 +200,7 @@ function PlainField(props: FieldProps & { readonly shape: PlainShape }) {
               type="checkbox"
               checked={isNone}
               onChange={(event) => {
+                onGone(place);
                 onChange(event.target.checked ? null : blankOf({ ...shape, isNullable: false }));
               }}
             />
@@ -311,24 +325,16 @@ function Input(props: InputProps) {
 
 /** A number or JSON, as it is typed: it counts once it can be read. */
 function WrittenField({ id, describedBy, isBad, place, value, onChange, shape }: InputProps) {
-  const { onBroken } = use(FormContext);
-  const [text, setText] = useState(() => shown(value ?? (shape.kind === 'number' ? '' : null)));
+  const { halves, onHalf } = use(FormContext);
+  const half = halves[place];
+  const [typed, setText] = useState(() => shown(value ?? (shape.kind === 'number' ? '' : null)));
+  const text = half ?? typed;
   const kind = shape.kind === 'number' ? 'number' : 'json';
-  const isBroken = readAs(kind, text) === undefined;
-  // What was left empty from the beginning is missing, which is said when it is sent.
-  const [isTouched, setTouched] = useState(false);
-  const problem = isBroken && isTouched ? `This is not ${kind === 'number' ? 'a number' : 'JSON'}.` : undefined;
-  const isInTheWay = problem !== undefined;
-  useEffect(() => {
-    onBroken(place, isInTheWay);
-    return () => {
-      onBroken(place, false);
-    };
-  }, [place, isInTheWay, onBroken]);
+  const problem = half === undefined ? undefined : `This is not ${kind === 'number' ? 'a number' : 'JSON'}.`;
   const take = (next: string): void => {
     setText(next);
-    setTouched(true);
     const read = readAs(kind, next);
+    onHalf(place, read === undefined ? next : undefined);
     if (read !== undefined) onChange(read.value);
   };
   const common = {
@@ -360,6 +366,15 @@ function Drop({ name, onDrop }: { readonly name: string; readonly onDrop: (() =>
       <X size={13} />
     </IconButton>
   );
+}
+
+/** Where a field stands once a value is left out; undefined where it is gone with it. */
+export function placeAfter(field: string, place: string, row: number | undefined): string | undefined {
+  if (row === undefined) return field === place || field.startsWith(`${place}.`) ? undefined : field;
+  const [at = '', ...below] = field.startsWith(`${place}.`) ? field.slice(place.length + 1).split('.') : [];
+  const index = Number(at);
+  if (at === '' || index < row) return field;
+  return index === row ? undefined : [place, index - 1, ...below].join('.');
 }
 
 function isLongText(value: Json): boolean {
