@@ -9,7 +9,8 @@ import { quoted } from './waiting.ts';
 import { harmless } from './text.ts';
 
 export function asQuestion(request: RunRequest): Question {
-  const { kind, question, choices, name, arguments: given, gate, allowance, preview, plan } = request;
+  const { kind, question, choices, name, arguments: given, gate, allowance, preview } = request;
+  const plan = request.plan?.map(({ title, detail }) => ({ title, detail })); // none of it is begun
   const asked = { kind, question, choices, name, gate, allowance, preview, plan };
   return { ...asked, ...(given !== undefined && { arguments: toJson(given) }) };
 }

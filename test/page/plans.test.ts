@@ -15,7 +15,8 @@ describe('a plan', { skip: noBrowser }, () => {
     const { page, strays } = await visit(t, served);
     await say(page, 'Bake a cake.');
     const card = page.getByRole('region', { name: 'May it follow this plan?' });
-    await card.getByText('Buy eggs').waitFor();
+    await card.getByText('A cake for Sunday.').waitFor();
+    await card.getByRole('button', { name: 'Go ahead with this plan' }).waitFor();
     assert.equal(await page.getByText('Buy eggs').count(), 1);
     await card.getByRole('button', { name: 'Edit…' }).click();
     await card.getByLabel('Step 1', { exact: true }).fill('Buy six eggs');
@@ -27,8 +28,12 @@ describe('a plan', { skip: noBrowser }, () => {
     assert.deepEqual(await seriousFindings(page), []);
     await card.getByLabel('Step 4', { exact: true }).fill('Sing');
     await card.getByRole('button', { name: 'Go on with these steps' }).click();
-    const again = page.getByRole('region', { name: 'May plan_update run?' });
-    await again.getByRole('button', { name: 'Allow once' }).click(); // what the model would make of it is asked, too
+    const again = page.getByRole('region', { name: 'May it change the plan?' });
+    await again.getByRole('button', { name: 'Change the plan' }).waitFor();
+    for (const [index, change] of ['marked', 'marked', 'marked', 'dropped', 'new', 'new'].entries())
+      assert.equal(await again.getByRole('listitem').nth(index).getAttribute('data-change'), change);
+    assert.deepEqual(await seriousFindings(page), []);
+    await again.getByRole('button', { name: 'Change the plan' }).click(); // what the model would make of it is asked, too
     const plan = page.getByRole('region', { name: 'Plan', exact: true });
     await page.locator('.turn-foot').waitFor();
     await page.getByRole('button', { name: /^Used|^Worked/ }).click();

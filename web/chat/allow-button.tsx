@@ -12,11 +12,14 @@ const WORDS: Readonly<Record<Reach, string>> = {
 
 /** Yes to this one action; and, where it is offered, a yes that reaches further. What that would be a yes to stands beside it. */
 export function AllowButton({
+  once: words,
   allowance,
   disabled,
   describedBy,
   onAllow,
 }: {
+  /** What a yes to this one does. */
+  readonly once: string;
   readonly allowance: OpenRequest['allowance'];
   readonly disabled: boolean;
   readonly describedBy: string | undefined;
@@ -31,7 +34,7 @@ export function AllowButton({
         onAllow(undefined);
       }}
     >
-      Allow once
+      {words}
     </Button>
   );
   if (allowance === undefined || allowance.scopes.length === 0) return once;

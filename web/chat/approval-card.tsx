@@ -5,6 +5,7 @@ import { ApiError } from '../api/http.ts';
 import { ago } from '../clock.ts';
 import { wordsOf } from '../state/asked-words.ts';
 import { useForget, useKept } from '../state/kept.ts';
+import { planChange } from '../state/plan-change.ts';
 import { useMayApprove } from '../state/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { AllowButton } from './allow-button.tsx';
@@ -23,7 +24,21 @@ export interface ApprovalCardProps {
 
 /** Exactly what will happen, and the person's word on it. Nothing is preselected: no answer is never consent. */
 export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
-  const { id, digest, run, kind, name, question, arguments: given, inputSchema, preview, plan, decisions } = request;
+  const {
+    id,
+    digest,
+    run,
+    kind,
+    name,
+    question,
+    arguments: given,
+    inputSchema,
+    preview,
+    plan,
+    planBefore,
+    summary = '',
+    decisions,
+  } = request;
   // Asked about something else, it is another card.
   const asked = `${run} ${id} ${digest}`;
   const forget = useForget();
@@ -58,6 +73,8 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
         <h3 id={`ask-${id}`}>
           {kind === 'plan' ? (
             'May it follow this plan?'
+          ) : planBefore !== undefined ? (
+            'May it change the plan?'
           ) : (
             <>
               May <code>{name ?? 'this'}</code> run?
@@ -67,9 +84,13 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
         <AskedBy request={request} />
       </header>
       {words === '' || plan !== undefined ? null : <p className="approval-question">{words}</p>}
-      {plan === undefined || mode === 'edit' ? null : <PlanPanel title="" steps={plan} source="" />}
-      {given === undefined || mode === 'edit' ? null : <WhatRuns given={given} preview={preview} />}
-      {mode === 'edit' && plan !== undefined ? (
+      {plan === undefined || mode === 'edit' ? null : (
+        <PlanPanel title={summary} steps={planBefore === undefined ? plan : planChange(planBefore, plan)} source="" />
+      )}
+      {given === undefined || plan !== undefined || mode === 'edit' ? null : (
+        <WhatRuns given={given} preview={preview} />
+      )}
+      {mode === 'edit' && kind === 'plan' && plan !== undefined ? (
         <PlanEditor
           name={asked}
           steps={plan}
@@ -113,6 +134,13 @@ export function ApprovalCard({ request, onAnswer }: ApprovalCardProps) {
         <div className="approval-buttons">
           {decisions.includes('allow') ? (
             <AllowButton
+              once={
+                kind === 'plan'
+                  ? 'Go ahead with this plan'
+                  : planBefore === undefined
+                    ? 'Allow once'
+                    : 'Change the plan'
+              }
               allowance={request.allowance}
               disabled={isBusy || !mayApprove}
               describedBy={mayApprove ? undefined : `may-${id}`}

@@ -5,7 +5,11 @@ export interface PlanStep {
   readonly detail?: string | undefined;
   readonly status?: 'doing' | 'done' | 'failed' | 'skipped' | undefined;
   readonly note?: string | undefined;
+  /** What is asked to become of it. */
+  readonly change?: 'new' | 'dropped' | 'marked' | undefined;
 }
+
+const CHANGES = { new: 'new', dropped: 'dropped', marked: 'changes' } as const;
 
 const ICONS = { doing: LoaderCircle, done: Check, failed: X, skipped: CircleSlash, open: Circle } as const;
 
@@ -28,9 +32,10 @@ export function PlanPanel({
       </header>
       <ol>
         {steps.map((step, index) => (
-          <li key={index} data-status={step.status ?? 'open'}>
+          <li key={index} data-status={step.status ?? 'open'} data-change={step.change}>
             {isBegun ? <State status={step.status ?? 'open'} /> : null}
-            {step.title}
+            {step.change === 'dropped' ? <del>{step.title}</del> : step.title}
+            {step.change === undefined ? null : <span className="plan-change">{CHANGES[step.change]}</span>}
             {step.detail === undefined ? null : <small>{step.detail}</small>}
             {step.note === undefined ? null : <small className="plan-note">{step.note}</small>}
           </li>

@@ -47,6 +47,13 @@ export const runLimits = z
   })
   .meta({ id: 'RunLimits', description: 'Each narrows what the agent declares and never widens it.' });
 
+const planStep = z.object({
+  title: z.string(),
+  detail: z.string().optional(),
+  status: z.enum(['doing', 'done', 'failed', 'skipped']).optional(),
+  note: z.string().optional(),
+});
+
 /** A decision that a person owes. An answer repeats `id` and `digest`. */
 export const openRequest = z
   .object({
@@ -66,7 +73,11 @@ export const openRequest = z
       .array(part)
       .optional()
       .meta({ description: 'What the tool shows of what would happen, such as a diff.' }),
-    plan: z.array(z.object({ title: z.string(), detail: z.string().optional() })).optional(),
+    plan: z.array(planStep).optional().meta({
+      description: 'The steps of a plan; of an action that keeps one, the steps as they would be.',
+    }),
+    planBefore: z.array(planStep).optional().meta({ description: 'Of such an action: the steps as they stand.' }),
+    summary: z.string().optional().meta({ description: 'What a plan is for, in the words of its planner.' }),
     choices: z.array(z.string()).optional(),
     consent: z
       .object({ account: z.string(), claims: z.array(z.string()) })

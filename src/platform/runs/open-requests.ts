@@ -1,9 +1,10 @@
 import { isoTime } from '../../base/clock.ts';
 import { digest } from '../../base/digest.ts';
-import { toJson } from '../../base/json.ts';
+import { toJson, type Json } from '../../base/json.ts';
 import type { EffectiveAgent } from '../../domain/agent.ts';
 import { openRequests, type HeldRequest } from '../../domain/conversation.ts';
 import type { Asked, Entry } from '../../domain/entry.ts';
+import { keepsPlan, stepsAfter } from '../../domain/plan.ts';
 import { entryAt, lengthOf, type Timeline } from '../../domain/timeline.ts';
 import type { ConversationMeta } from '../../kernel/log.ts';
 import type { RunFold } from './folds.ts';
@@ -21,7 +22,7 @@ export function openRequestsOf(meta: ConversationMeta, { conversation, timeline 
   if (turn === undefined) return [];
   const open = openRequests(turn);
   if (open.length === 0) return [];
-  return open.map((request) => openRequest(meta, turn.agent, request, findRequest(timeline, request.request)));
+  return open.map((request) => openRequest(meta, turn.agent, request, timeline));
 }
 
 /** The newest request of this id, open or not. */
@@ -64,7 +65,7 @@ function openRequest(
   meta: ConversationMeta,
   agent: EffectiveAgent,
   request: HeldRequest,
-  found: FoundRequest | undefined,
+  timeline: Timeline,
 ): OpenRequest {
   const {
     kind,
@@ -79,6 +80,7 @@ function openRequest(
     gate,
     allowance,
   } = request;
+  const found = findRequest(timeline, request.request);
   const entry = found?.entry;
   const name = request.name ?? (entry?.role === 'action' ? entry.data.name : undefined);
   const tool = agent.tools.find((one) => one.name === name);
@@ -96,7 +98,7 @@ function openRequest(
     ...(given !== undefined && { arguments: given }),
     ...(kind === 'action' && tool !== undefined && { inputSchema: tool.inputSchema }),
     ...(preview !== undefined && { preview }),
-    ...(entry?.role === 'plan' && { plan: entry.data.steps }),
+    ...planOf(entry, name, given, timeline),
     ...(choices !== undefined && { choices }),
     ...(consent !== undefined && { consent }),
     ...(deadline !== undefined && { expiresAt: isoTime(deadline) }),
@@ -104,4 +106,24 @@ function openRequest(
     ...(allowance !== undefined && { allowance: { scopes: allowance.scopes, about: allowance.about } }),
     decisions: DECISIONS[kind],
   };
+}
+
+type AskedPlan = Pick<OpenRequest, 'plan' | 'planBefore' | 'summary'>;
+
+/** The plan that is asked about, or that an action would change. */
+function planOf(
+  entry: Entry | undefined,
+  name: string | undefined,
+  given: Json | undefined,
+  timeline: Timeline,
+): AskedPlan {
+  if (entry?.role === 'plan') return { plan: entry.data.steps, ...(entry.text !== '' && { summary: entry.text }) };
+  if (name === undefined || given === undefined || !keepsPlan(name)) return {};
+  for (let position = lengthOf(timeline); position > 0; position--) {
+    const one = entryAt(timeline, position);
+    if (one?.role !== 'plan') continue;
+    const after = stepsAfter(one.data.steps, name, given);
+    return after === undefined ? {} : { plan: after, planBefore: one.data.steps };
+  }
+  return {};
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../../base/json.ts';
 import type { StandingScope } from '../../domain/allowance.ts';
 import type { Part } from '../../domain/content.ts';
+import type { PlanStep } from '../../domain/plan.ts';
 import type { RunLimits } from '../../domain/run.ts';
 import type { RunStatus, StatusKind, StopKind } from '../../domain/status.ts';
 import type { Usage } from '../../domain/usage.ts';
@@ -31,8 +32,12 @@ export interface OpenRequest {
   readonly inputSchema?: Json;
   /** What the tool shows of what would happen, such as a diff. */
   readonly preview?: readonly Part[];
-  /** The steps of a plan. */
-  readonly plan?: readonly { readonly title: string; readonly detail?: string | undefined }[];
+  /** The steps of a plan; of an action that keeps one, the steps as they would be. */
+  readonly plan?: readonly PlanStep[];
+  /** Of an action that keeps a plan: the steps as they stand. */
+  readonly planBefore?: readonly PlanStep[];
+  /** What a plan is for, in its planner's words. */
+  readonly summary?: string;
   readonly choices?: readonly string[];
   /** It asks for a connected account: the user connects it first, and then answers. */
   readonly consent?: { readonly account: string; readonly claims: readonly string[] };
