@@ -5,7 +5,10 @@ import { definePlugin } from '../../kernel/plugin.ts';
 import { defer, deny, type Deny } from '../../kernel/verdict.ts';
 
 const config = z.strictObject({
-  calls: requiredKey(z.int().min(1).max(1_000_000), 'Model calls that may begin within `per_ms`.'),
+  calls: requiredKey(
+    z.int().min(1).max(1_000_000),
+    'Model calls that may begin within `per_ms`. Each process counts its own: several that share a store begin as many each.',
+  ),
   per_ms: key(z.int().min(100).max(86_400_000), 'Milliseconds of the window, which moves with time.', {
     default: 60_000,
   }),
@@ -26,8 +29,9 @@ const GRACE_MS = 30_000;
 /**
  * Limits how many model calls begin within a time, of all runs that this process drives with the bundle.
  *
- * A call that waits has its place and its time in the log: its run rests until then, holds no worker, and goes on wherever a
- * process takes it up. Who came first is admitted first.
+ * A call that waits has its time in the log: its run rests until then, holds no worker, and goes on wherever a process takes
+ * it up. Who came first is admitted first. Places are this process's own: a run that another one takes up is counted there as
+ * if it had just come.
  */
 export const rateLimiter = definePlugin({
   id: 'gate.rate_limiter',
