@@ -7,7 +7,7 @@ import type { Script } from '../../src/adapters/models/script.ts';
 import { createMemorySelections } from '../../src/adapters/stores/control/selections.ts';
 import type { SelectionStore } from '../../src/kernel/choices.ts';
 import type { Host } from '../../src/platform/hosting/host.ts';
-import type { ChangeRequest } from '../../src/platform/selections/selections.ts';
+import type { ChangeRequest } from '../../src/platform/selections/planned-change.ts';
 import { cachedModels, type CachedModels } from '../support/cached-model.ts';
 import { ana, aCaller, withHost, type HostFixture } from './a-host.ts';
 

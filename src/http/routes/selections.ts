@@ -3,7 +3,7 @@ import type { Consequence } from '../../assembly/consequence.ts';
 import type { PendingChange } from '../../domain/selection-record.ts';
 import type { Host } from '../../platform/hosting/host.ts';
 import { permit } from '../../platform/runs/caller.ts';
-import type { ChangePart, ChangeRequest } from '../../platform/selections/selections.ts';
+import type { ChangePart, ChangeRequest } from '../../platform/selections/planned-change.ts';
 import type { Handlers } from '../endpoint.ts';
 import type { changeSelection, selectionRoutes, Wire } from '../wire.ts';
 
