@@ -10,6 +10,7 @@ import type { SliceControl, SliceEnd } from '../../kernel/engine.ts';
 import { drive, read, type Budget, type DriveOptions as LoopOptions } from '../../loop/drive.ts';
 import { next } from '../../loop/next.ts';
 import type { LoopPorts } from '../../loop/work.ts';
+import { createLeases } from './leases.ts';
 
 export interface DriveOptions {
   /** Milliseconds. A process that died lets go after LEASE_MS. */
@@ -60,8 +61,6 @@ export interface WorkerOptions {
 
 /** How long a process that died keeps its conversations from the others. */
 export const LEASE_MS = 15_000;
-/** Between two looks at a lease that another process has. */
-const LOOK_AGAIN_MS = 250;
 /** For model calls that were given up to say so in the log. */
 const CUT_MS = 250;
 /** Model calls and milliseconds of one slice. */
@@ -78,21 +77,11 @@ export function createWorker(
   const slices = new Set<UnderWay>();
   const waiting = new Set<() => void>();
   let stopping = false;
-
-  async function lease(meta: ConversationMeta, waitMs: number): Promise<Lease> {
-    const until = ports.clock.now() + waitMs;
-    for (;;) {
-      if (stopping) throw busy(meta, 'this process is shutting down; another one goes on');
-      const taken = await ports.log.take(meta.id, owner, leaseMs);
-      if (taken !== undefined) return taken;
-      if (ports.clock.now() >= until) throw busy(meta, 'another process is driving it; wait, or watch it there');
-      await new Promise<void>((resolve) => void ports.clock.after(LOOK_AGAIN_MS, resolve));
-    }
-  }
+  const leases = createLeases(ports, { owner, leaseMs, isStopping: () => stopping });
 
   async function takeAndDrive(meta: ConversationMeta, options: DriveOptions & SliceOptions): Promise<Conversation> {
     const { waitMs = 0, onTaken, budget, control } = options;
-    const taken = await lease(meta, waitMs);
+    const taken = await leases.take(meta, waitMs);
     onTaken?.();
     const stop = new Stop();
     const cut = new Stop();
@@ -105,7 +94,7 @@ export function createWorker(
     if (control?.signal.aborted === true || stopping) stop.stop();
     const slice = { stop, cut, lease: taken };
     slices.add(slice);
-    const held = hold(taken, giveUp);
+    const held = leases.hold(taken, giveUp);
     let left: ReleaseOptions = { unfinished: true };
     try {
       const conversation = await driveOn(meta, taken, { signal: stop, cut, budget });
@@ -118,7 +107,7 @@ export function createWorker(
       held();
       control?.signal.removeEventListener('abort', letGo);
       slices.delete(slice);
-      await release(taken, left);
+      await leases.release(taken, left);
     }
   }
 
@@ -135,45 +124,6 @@ export function createWorker(
       }
       const isNext = next(conversation).type === 'start_turn' && under.ports.isSuperseded?.() === true;
       if (!isNext || options.signal?.aborted === true) return conversation;
-    }
-  }
-
-  /** Renews the lease until told to stop. A lease that cannot be renewed is a lost one. */
-  function hold(lease: Lease, onLost: () => void): () => void {
-    let current = lease;
-    let stop: () => void = () => undefined;
-    let over = false;
-    const renew = async (): Promise<void> => {
-      const renewed = await ports.log.renew(current, leaseMs);
-      if (over) return;
-      if (renewed === undefined) {
-        onLost();
-        return;
-      }
-      current = renewed;
-      arm();
-    };
-    const arm = (): void => {
-      stop = ports.clock.after(leaseMs / 4, () => {
-        renew().catch((error: unknown) => {
-          ports.logger.error('a lease could not be renewed', { conversation: lease.conversationId, error });
-          onLost();
-        });
-      });
-    };
-    arm();
-    return () => {
-      over = true;
-      stop();
-    };
-  }
-
-  async function release(lease: Lease, options: ReleaseOptions): Promise<void> {
-    try {
-      await ports.log.release(lease, options);
-    } catch (error) {
-      // The lease runs out by itself; the drive's own error, if any, says more than this one.
-      ports.logger.error('a lease could not be released', { conversation: lease.conversationId, error });
     }
   }
 
@@ -300,7 +250,7 @@ export function createWorker(
       for (const { cut } of slices) cut.stop();
       if (slices.size > 0) await within(CUT_MS, all);
       // Whoever goes on need not wait for a lease that nobody here will use: what still runs can no longer write.
-      for (const { lease } of slices) await release(lease, { unfinished: true });
+      for (const { lease } of slices) await leases.release(lease, { unfinished: true });
     },
   };
 }
@@ -331,8 +281,4 @@ function endOf(conversation: Conversation): SliceEnd {
   const continueAt = wakeAt(conversation);
   if (continueAt !== undefined) return { continueAt };
   return statusKind(statusOf(conversation)) === 'ended' ? 'idle' : 'suspended';
-}
-
-function busy(meta: ConversationMeta, hint: string): TreadleError {
-  return new TreadleError('conversation_busy', { place: meta.id, hint });
 }
