@@ -2,17 +2,19 @@ import { z } from 'zod';
 import type { Instant } from '../../base/clock.ts';
 import { key } from '../../domain/bundle-key.ts';
 import { definePlugin } from '../../kernel/plugin.ts';
-import type { Histogram, Labels, OpenSpan, SpanRef, Telemetry } from '../../kernel/telemetry.ts';
+import type { Labels, SpanRef, Telemetry } from '../../kernel/telemetry.ts';
 import { inputTokens, outputTokens } from '../../domain/usage-sum.ts';
+import { aboveCall, tellAsides } from './otel-asides.ts';
+import { recordTime, type Slice } from './otel-slice.ts';
+import { tellTools } from './otel-tools.ts';
 import { tellWaits } from './otel-waits.ts';
 import { turnRef } from './turn-ref.ts';
-import { answerContent, observationContent, requestContent, written } from './gen-ai-content.ts';
+import { answerContent, requestContent } from './gen-ai-content.ts';
 import {
   AGENT_DURATION,
   OPERATION_DURATION,
   providerName,
   TOKEN_USAGE,
-  TOOL_DURATION,
   turnUsageLabels,
   usageLabels,
 } from './gen-ai.ts';
@@ -27,21 +29,6 @@ const config = z.strictObject({
 
 /** Runs that others have begun, remembered until they end. */
 const CHILDREN_MAX = 1_000;
-
-interface Running {
-  readonly span: OpenSpan;
-  readonly at: Instant;
-  readonly labels: Labels;
-}
-
-/** One slice of a turn, as this process drives it. */
-interface Slice extends Running {
-  readonly agent: string;
-  call: (Running & { endedAt?: Instant }) | undefined;
-  plan: Running | undefined;
-  memory: Running | undefined;
-  readonly tools: Map<string, Running>;
-}
 
 /**
  * Tells OpenTelemetry what an agent does: a span for each slice of a turn, each attempt at a model call, each tool that ran and
@@ -66,8 +53,8 @@ export const otelObserver = definePlugin({
     const parents = new Map<string, SpanRef>();
     const patient = { patient: true };
 
-    const record = (histogram: Histogram, from: Instant, to: Instant, labels: Labels): void =>
-      telemetry.record(histogram, Math.max(0, to - from) / 1000, labels);
+    const recordTurn = (from: Instant, to: Instant, labels: Labels): void =>
+      recordTime(telemetry, AGENT_DURATION, from, to, labels);
 
     function slice(event: { readonly conversationId: string }): Slice | undefined {
       return slices.get(event.conversationId);
@@ -87,7 +74,7 @@ export const otelObserver = definePlugin({
         one?.span.end(at, { type: 'interrupted' });
       open.span.set(labels);
       open.span.end(at, error);
-      record(AGENT_DURATION, open.at, at, { ...open.labels, 'error.type': error?.type });
+      recordTurn(open.at, at, { ...open.labels, 'error.type': error?.type });
     }
 
     host.on(
@@ -222,149 +209,14 @@ export const otelObserver = definePlugin({
         });
         call.span.end(at, error);
         const labels = { ...call.labels, 'gen_ai.response.model': served };
-        record(OPERATION_DURATION, call.at, at, { ...labels, 'error.type': error?.type });
+        recordTime(telemetry, OPERATION_DURATION, call.at, at, { ...labels, 'error.type': error?.type });
         recordTokens(telemetry, usage, labels);
       },
       patient,
     );
 
-    host.on(
-      'tool.invoke',
-      (fact) => {
-        const open = slice(fact);
-        if (open === undefined) return;
-        const { action, name, effect, parent } = fact.payload;
-        // What a program has called lies within the program.
-        const above = parent === undefined ? undefined : open.tools.get(parent)?.span;
-        const labels: Labels = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };
-        const span = telemetry.start({
-          name: `execute_tool ${name}`,
-          kind: 'internal',
-          at: fact.at,
-          labels: {
-            ...labels,
-            'gen_ai.tool.call.id': action,
-            'gen_ai.tool.type': 'function',
-            'gen_ai.conversation.id': fact.conversationId,
-            'treadle.tool.effect': effect,
-            ...(content ? { 'gen_ai.tool.call.arguments': written(fact.payload.arguments) } : {}),
-          },
-          parent: above ?? open.span,
-        });
-        open.tools.set(action, { span, at: fact.at, labels });
-      },
-      patient,
-    );
-
-    host.on(
-      'tool.result',
-      (fact) => {
-        const open = slice(fact);
-        if (open === undefined) return;
-        const { action, outcome, error: said, ...rest } = fact.payload;
-        const type = outcome === 'ok' ? undefined : (said?.code ?? outcome);
-        const tool = open.tools.get(action);
-        if (tool === undefined) {
-          // It never ran here: refused, or begun in another process.
-          open.span.event('treadle.tool.not_run', fact.at, {
-            'gen_ai.tool.call.id': action,
-            'treadle.tool.outcome': outcome,
-            'error.type': type,
-          });
-          return;
-        }
-        open.tools.delete(action);
-        tool.span.set({ 'treadle.tool.outcome': outcome });
-        if (content)
-          tool.span.set({
-            'gen_ai.tool.call.result': observationContent({
-              outcome,
-              ...rest,
-              ...(said === undefined ? {} : { error: said }),
-            }),
-          });
-        tool.span.end(fact.at, type === undefined ? undefined : { type, message: said?.message });
-        record(TOOL_DURATION, tool.at, fact.at, { ...tool.labels, 'error.type': type });
-      },
-      patient,
-    );
-
-    host.on(
-      'plan.request',
-      (fact) => {
-        const open = slice(fact);
-        if (open === undefined) return;
-        const labels: Labels = { 'gen_ai.operation.name': 'plan', 'gen_ai.agent.name': open.agent };
-        open.plan = {
-          span: telemetry.start({
-            name: `plan ${open.agent}`,
-            kind: 'internal',
-            at: fact.at,
-            labels,
-            parent: open.span,
-          }),
-          at: fact.at,
-          labels,
-        };
-      },
-      patient,
-    );
-    host.on(
-      'plan.result',
-      (fact) => {
-        const open = slice(fact);
-        const { error, steps } = fact.payload;
-        open?.plan?.span.set({ 'treadle.plan.steps': steps.length });
-        open?.plan?.span.end(fact.at, error === undefined ? undefined : { type: 'plan_failed', message: error });
-        if (open !== undefined) open.plan = undefined;
-      },
-      patient,
-    );
-
-    host.on(
-      'memory.compact.request',
-      (fact) => {
-        const open = slice(fact);
-        if (open === undefined) return;
-        const labels: Labels = { 'gen_ai.agent.name': open.agent, 'treadle.memory.why': fact.payload.why };
-        const span = telemetry.start({
-          name: `compact ${open.agent}`,
-          kind: 'internal',
-          at: fact.at,
-          labels,
-          parent: open.span,
-        });
-        open.memory?.span.end(fact.at, { type: 'interrupted' });
-        open.memory = { span, at: fact.at, labels };
-      },
-      patient,
-    );
-    host.on(
-      'memory.compacted',
-      (fact) => {
-        const open = slice(fact);
-        const { through, error } = fact.payload;
-        open?.memory?.span.set({ 'treadle.memory.turns': through });
-        open?.memory?.span.end(
-          fact.at,
-          error === undefined ? undefined : { type: 'compaction_failed', message: error },
-        );
-        if (open !== undefined) open.memory = undefined;
-      },
-      patient,
-    );
-    host.on(
-      'memory.recalled',
-      (fact) => {
-        const { notes, total, problem } = fact.payload;
-        slice(fact)?.span.event('treadle.memory.recalled', fact.at, {
-          'treadle.memory.notes': notes.length,
-          'treadle.memory.total': total,
-          'error.type': problem === undefined ? undefined : 'store',
-        });
-      },
-      patient,
-    );
+    tellTools(host, telemetry, { slice, content });
+    tellAsides(host, telemetry, slice);
 
     host.on(
       'gate.verdict',
@@ -402,12 +254,6 @@ export const otelObserver = definePlugin({
     };
   },
 });
-
-/** What a planner or a memory asks a model lies within what it was asked for. */
-function aboveCall({ span, plan, memory }: Slice, purpose: string): OpenSpan {
-  if (purpose === 'plan') return plan?.span ?? span;
-  return purpose === 'compact' ? (memory?.span ?? span) : span;
-}
 
 function recordTokens(telemetry: Telemetry, usage: Parameters<typeof inputTokens>[0], labels: Labels): void {
   const [input, output] = [inputTokens(usage), outputTokens(usage)];
