@@ -1,5 +1,5 @@
 import { SdkHttpError, type Client, type ElicitResult } from '@modelcontextprotocol/client';
-import type { Instant, Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TTL_SECONDS, type McpService } from '../../domain/mcp.ts';
@@ -13,6 +13,7 @@ import { openLink, reason, until, type Link } from './link.ts';
 import { isEmptyDiff, isMethodNotFound, listDiff, listTools, toolsPage, type ListedTools } from './listing.ts';
 import { extraTools } from './resources.ts';
 import { withoutSecrets } from './secrets.ts';
+import type { Listing, ServerHealth } from './standing.ts';
 import type { Opened } from './transport.ts';
 
 export interface McpServerOptions {
@@ -23,35 +24,6 @@ export interface McpServerOptions {
   readonly logger: Logger;
   /** Of a server that somebody has signed in to: the account, and what nobody else may read of it. */
   readonly account?: { readonly id: string; readonly secrets: () => readonly string[] } | undefined;
-}
-
-/** What a server offers at the moment, or why it offers nothing. */
-export type Listing =
-  | { readonly status: 'up'; readonly version: number; readonly listed: ListedTools }
-  /** `known`: what it offered when it last did. */
-  | {
-      readonly status: 'down';
-      readonly version: number;
-      readonly why: string;
-      readonly known: ListedTools | undefined;
-    };
-
-/** How a server stands, for whoever looks after it. */
-export interface ServerHealth {
-  readonly id: string;
-  readonly transport: 'stdio' | 'http';
-  /** `idle`: nobody has asked it yet. */
-  readonly status: 'idle' | 'up' | 'down';
-  readonly isConnected: boolean;
-  /** Why it is down. */
-  readonly why?: string | undefined;
-  /** Names of its tools as it last listed them. */
-  readonly tools: readonly string[];
-  readonly listedAt?: Instant | undefined;
-  /** Until then it is not asked again. */
-  readonly retryAt?: Instant | undefined;
-  /** Attempts in a row that failed. */
-  readonly failures: number;
 }
 
 /**

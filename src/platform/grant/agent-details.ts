@@ -6,7 +6,7 @@ import type { Effect } from '../../domain/tool.ts';
 import type { Manifest } from '../../kernel/plugin.ts';
 import { resolveRole, roleNames, roleTables } from '../../assembly/roles.ts';
 import { shippedRoles } from '../../domain/declared-model.ts';
-import type { ServerHealth } from '../../adapters/mcp/server.ts';
+import type { ServerHealth } from '../../adapters/mcp/standing.ts';
 import { Money } from '../../adapters/prices/money.ts';
 import { createPriceList } from '../../adapters/prices/price-list.ts';
 import type { OpenBundle } from '../bundle/open-bundle.ts';

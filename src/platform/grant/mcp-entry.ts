@@ -3,7 +3,7 @@ import type { McpTools } from '../../domain/inventory.ts';
 import type { ToolDefinition } from '../../domain/tool.ts';
 import type { Claim } from '../../domain/grant.ts';
 import type { Tool } from '../../kernel/running-tool.ts';
-import type { ServerHealth } from '../../adapters/mcp/server.ts';
+import type { ServerHealth } from '../../adapters/mcp/standing.ts';
 import type { Owner } from '../accounts/accounts.ts';
 import type { ToolGroup } from './group-members.ts';
 

@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../../domain/tool.ts';
 import type { Tool, ToolContext, ToolReturn } from '../../kernel/running-tool.ts';
 import { checkOf, type RemoteTool } from '../../adapters/mcp/remote-tool.ts';
 import { ONLY_WHEN_NAMED } from '../../adapters/mcp/resources.ts';
-import type { Listing } from '../../adapters/mcp/server.ts';
+import type { Listing } from '../../adapters/mcp/standing.ts';
 import type { CompiledTool } from './catalog.ts';
 import { EVERYTHING } from './grant.ts';
 import type { ToolGroup } from './group-members.ts';
