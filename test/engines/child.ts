@@ -64,7 +64,6 @@ await engine.start(async (id, control) => {
   tell(`slice ${id}`);
   return end;
 });
-tell('ready');
 process.once('SIGTERM', () => {
   void engine
     .stop({ drainMs: 5_000 })
@@ -72,5 +71,6 @@ process.once('SIGTERM', () => {
     .then(() => log.close())
     .then(() => process.exit(0));
 });
+tell('ready');
 // The engine's timer ends with the test, not with the last conversation.
 setInterval(() => undefined, 1_000);
