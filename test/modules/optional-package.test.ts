@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import manifest from '../../package.json' with { type: 'json' };
+import { PACKAGE } from '../../src/adapters/engines/dbos/sdk.ts';
 import { optionalPackage } from '../../src/adapters/modules/optional-package.ts';
 
 const wanted = { purpose: 'reading tea leaves', needs: ['no-such-package-of-tea'] };
@@ -14,6 +16,14 @@ test('a package that is not installed is told with what to install', async () =>
         'reading tea leaves: wanted the package no-such-package-of-tea; npm install no-such-package-of-tea (package_missing)',
     },
   );
+});
+
+test('a package of which the newest will not do is told with its range, and that is the one of package.json', async () => {
+  await assert.rejects(
+    optionalPackage(() => import('@tea/leaves' as string), { ...wanted, needs: ['@tea/leaves@~1.2.0'] }),
+    /wanted the package @tea\/leaves@~1\.2\.0; npm install @tea\/leaves@~1\.2\.0 /,
+  );
+  assert.equal(PACKAGE, `@dbos-inc/dbos-sdk@${manifest.peerDependencies['@dbos-inc/dbos-sdk']}`);
 });
 
 test('what a package itself fails at is not told as a missing package', async () => {

@@ -5,7 +5,7 @@ import { isObject } from '../../base/json.ts';
  * Loads a package that Treadle can do without, on first use: `load` is `() => import('name')`.
  *
  * Throws `package_missing` where it is not installed, with what to install; `needs` are all the packages that `purpose`
- * (such as "reading PDF files") takes. A package that is there and fails is its own error.
+ * (such as "reading PDF files") takes, with the range where the newest will not do: `name@~1.2.0`. A package that is there and fails is its own error.
  */
 export async function optionalPackage<T>(
   load: () => Promise<T>,
@@ -29,5 +29,10 @@ export async function optionalPackage<T>(
 function isNotFound(cause: unknown, needs: readonly string[]): boolean {
   if (!isObject(cause) || cause['code'] !== 'ERR_MODULE_NOT_FOUND') return false;
   const { message } = cause;
-  return typeof message === 'string' && needs.some((name) => message.includes(`'${name}'`));
+  return typeof message === 'string' && needs.some((one) => message.includes(`'${nameOf(one)}'`));
+}
+
+/** Without its range; a scope begins with the same sign. */
+function nameOf(need: string): string {
+  return need.replace(/(?<=.)@.*/, '');
 }

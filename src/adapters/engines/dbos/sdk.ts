@@ -22,11 +22,14 @@ export const LOOK_MS = 100;
 /** It looks for schedules too, of which there are none. */
 const SCHEDULES_MS = 3_600_000;
 
+/** With the range of package.json: what is done here beside it, in its tables, is tried with that one. */
+export const PACKAGE = '@dbos-inc/dbos-sdk@~5.3.0';
+
 /** Throws `package_missing`. */
 export function loadSdk(): Promise<Sdk> {
   return optionalPackage(() => import('@dbos-inc/dbos-sdk'), {
     purpose: 'handing out runs with DBOS',
-    needs: ['@dbos-inc/dbos-sdk'],
+    needs: [PACKAGE],
   });
 }
 
