@@ -1,5 +1,6 @@
-// How far workers over one PostgreSQL go: `node bench/scale.ts [runs] [--tenants 50]`, or with `engines` after the runs for the
-// engines side by side alone. Prints tables for docs/operations.md.
+// How far workers over one PostgreSQL go: `node bench/scale.ts [runs]`, or with `engines` after the runs for the engines side by
+// side alone. Prints tables for docs/operations.md, in some five minutes on two cores. Sizes are options, see below: with
+// `node bench/scale.ts 20 --alone 10 --rounds 1 --appends 100 --crowd 500 --idle 2` it says within two minutes whether all of it works.
 //
 // A run is four model calls without latency and three actions without work, so what is measured is Treadle and the database.
 // Runs are spread over tenants, as those of a service are: all calls of one tenant add to the same account, one after another,
@@ -22,15 +23,32 @@ const ROOT = path.join(import.meta.dirname, '..');
 const BUNDLE = path.join(ROOT, 'test/scale/fixtures/effects.yaml');
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
-  options: { tenants: { type: 'string', default: '50' } },
+  options: {
+    tenants: { type: 'string', default: '50' },
+    /** How many workers there are, one after another. */
+    workers: { type: 'string', default: '1,2,4' },
+    /** Runs of each engine that are begun one at a time. */
+    alone: { type: 'string', default: '100' },
+    /** How often each engine gets the runs at once. */
+    rounds: { type: 'string', default: '3' },
+    /** Fenced appends of one conversation; of sixteen at once each makes a quarter of that. */
+    appends: { type: 'string', default: '2000' },
+    /** Runs that wait for people. */
+    crowd: { type: 'string', default: '10000' },
+    /** Seconds for which is counted what idle workers do. */
+    idle: { type: 'string', default: '20' },
+  },
 });
-const RUNS = Number(positionals[0] ?? 300);
-const TENANTS = Number(given.tenants);
-const CROWD = 10_000;
-const ALONE = 100;
-const SETTLE_MS = 20_000;
-const IDLE_MS = 15_000;
-const ROUNDS = 3;
+const RUNS = sizeOf('runs', positionals[0] ?? '200');
+const TENANTS = sizeOf('--tenants', given.tenants);
+const WORKERS = given.workers.split(',').map((count) => sizeOf('--workers', count));
+const ALONE = sizeOf('--alone', given.alone);
+const ROUNDS = sizeOf('--rounds', given.rounds);
+const APPENDS = sizeOf('--appends', given.appends);
+const CROWD = sizeOf('--crowd', given.crowd);
+const IDLE_MS = sizeOf('--idle', given.idle) * 1_000;
+/** The server counts up to ten seconds later what a connection did, once that idles. */
+const SETTLE_MS = 12_000;
 
 const cluster = await startPostgres({
   safe: true,
@@ -44,13 +62,20 @@ try {
       '\n| Workers | Runs a second | A run, p50 | p99 | Transactions a run | Processor a run: workers | database | Bytes a run |',
     );
     console.log('| --- | --- | --- | --- | --- | --- | --- | --- |');
-    for (const workers of [1, 2, 4]) await measure(workers);
+    for (const workers of WORKERS) await measure(workers);
     await appends();
     await idle();
   }
 } finally {
   await cluster.stop();
   rmSync(folder, { recursive: true, force: true });
+}
+
+function sizeOf(name: string, text: string): number {
+  const size = Number(text);
+  if (Number.isInteger(size) && size > 0) return size;
+  console.error(`${name}: found ${JSON.stringify(text)}, wanted a whole number above 0`);
+  process.exit(2);
 }
 
 async function measure(count: number): Promise<void> {
@@ -150,7 +175,7 @@ async function engines(): Promise<void> {
   for (const { worker } of sides) worker.kill('SIGSTOP');
   for (const { name, worker, waits, rates } of sides) {
     worker.kill('SIGCONT');
-    await pause(SETTLE_MS); // the server counts what a connection did later, once it idles
+    await pause(SETTLE_MS);
     const before = figures(cluster, name).transactions;
     const cpu = cpuOf(worker);
     await pause(IDLE_MS);
@@ -238,10 +263,11 @@ async function appends(): Promise<void> {
     }
     return times.sort((left, right) => left - right);
   };
-  const alone = await one('alone', 2_000);
+  const alone = await one('alone', APPENDS);
+  const each = Math.ceil(APPENDS / 4);
   const began = performance.now();
-  await Promise.all(Array.from({ length: 16 }, (_, index) => one(`c${index}`, 500)));
-  const rate = (16 * 500) / ((performance.now() - began) / 1_000);
+  await Promise.all(Array.from({ length: 16 }, (_, index) => one(`c${index}`, each)));
+  const rate = (16 * each) / ((performance.now() - began) / 1_000);
   const [p50, p99] = [0.5, 0.99].map((share) => (alone[Math.floor(share * alone.length)] ?? 0).toFixed(2));
   console.log(
     `\nA fenced append: p50 ${p50 ?? ''} ms, p99 ${p99 ?? ''} ms alone; ${rate.toFixed(0)} a second of sixteen at once.`,
@@ -258,11 +284,13 @@ async function idle(): Promise<void> {
     SELECT 'c' || n, 'main', 'effects@1', 'ana', 'acme', 'main', 0, 0, 0, 'pending_action_approval', 99999999999999
     FROM generate_series(1, ${CROWD}) n`);
   const worker = await startWorker(url);
-  await pause(12_000); // the server counts what a connection did up to ten seconds later
+  await pause(SETTLE_MS);
   const before = figures(cluster, 'idle').transactions;
-  await pause(25_000);
+  await pause(IDLE_MS);
   // Each look at the figures is a transaction or two of its own.
   const asked = figures(cluster, 'idle').transactions - before;
   worker.kill('SIGTERM');
-  console.log(`${CROWD} runs that wait, one worker: ${asked} transactions in 25 seconds, those of this look included.`);
+  console.log(
+    `${CROWD} runs that wait, one worker: ${asked} transactions in ${IDLE_MS / 1_000} seconds, those of this look included.`,
+  );
 }
