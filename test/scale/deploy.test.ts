@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
+import { PACKAGE } from '../../src/adapters/engines/dbos/sdk.ts';
 import { openPostgresLog } from '../../src/adapters/stores/postgres.ts';
 import { readDatabaseUrl } from '../../src/adapters/stores/postgres/settings.ts';
 import { openPostgresControlStore } from '../../src/adapters/stores/control/postgres.ts';
@@ -40,6 +41,21 @@ test('services of the compose file give commands and options that exist, and an 
     assert.equal(readDatabaseUrl(url).schema, '"treadle"');
   }
   assert.ok(isObject(compose.services));
+});
+
+test('with DBOS every service of ours has it, no share that it refuses, and the package in the range that is known', () => {
+  const text = read('compose.dbos.yaml');
+  const { services } = parse(text) as { readonly services: Readonly<Record<string, Partial<Service>>> };
+  assert.deepEqual(
+    Object.entries(services).map(([name, { environment }]) => [name, environment?.['TREADLE_ENGINE']]),
+    [
+      ['migrate', 'dbos'],
+      ['server', 'dbos'],
+      ['worker', 'dbos'],
+    ],
+  );
+  assert.doesNotMatch(services['worker']?.command?.join(' ') ?? '--tenant-runs', /--(tenant|user)-runs/);
+  assert.ok(text.includes(PACKAGE));
 });
 
 test('every instruction of the Dockerfile is one', () => {
