@@ -19,8 +19,9 @@ test('a package that is not installed is told with what to install', async () =>
 });
 
 test('a package of which the newest will not do is told with its range, and that is the one of package.json', async () => {
+  const name = '@tea/leaves';
   await assert.rejects(
-    optionalPackage(() => import('@tea/leaves' as string), { ...wanted, needs: ['@tea/leaves@~1.2.0'] }),
+    optionalPackage(() => import(name), { ...wanted, needs: ['@tea/leaves@~1.2.0'] }),
     /wanted the package @tea\/leaves@~1\.2\.0; npm install @tea\/leaves@~1\.2\.0 /,
   );
   assert.equal(PACKAGE, `@dbos-inc/dbos-sdk@${manifest.peerDependencies['@dbos-inc/dbos-sdk']}`);
