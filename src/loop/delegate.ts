@@ -3,7 +3,7 @@ import { openWaits, type ActionState, type Conversation, type Turn } from '../do
 import type { Draft, FactPayload } from '../domain/event.ts';
 import type { RunLimits } from '../domain/run-limits.ts';
 import type { ConversationMeta } from '../kernel/log.ts';
-import { observation } from './prepare.ts';
+import { observation } from './prepared.ts';
 import type { Ran } from './run-tool.ts';
 import { inTurn, openTurn, type Work } from './work.ts';
 

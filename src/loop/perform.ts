@@ -14,7 +14,7 @@ import { compact, plan } from './consult.ts';
 import { stopChildren } from './delegate.ts';
 import { closeInner } from './inner.ts';
 import type { Command } from './command.ts';
-import { observation } from './prepare.ts';
+import { observation } from './prepared.ts';
 import { draft, type RecordOptions } from './recorder.ts';
 import { answered, inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
 

@@ -2,55 +2,16 @@ import { digest } from '../base/digest.ts';
 import { deepFreeze } from '../base/freeze.ts';
 import type { Json } from '../base/json.ts';
 import { isPromise, type MaybePromise } from '../base/promise.ts';
-import type { AllowanceOffer } from '../domain/allowance.ts';
-import {
-  openRequests,
-  requestFor,
-  waitFor,
-  type ActionState,
-  type HeldRequest,
-  type Turn,
-  type Wait,
-} from '../domain/conversation.ts';
-import type { Part } from '../domain/content.ts';
-import type { Draft, FactPayload } from '../domain/event.ts';
+import { requestFor, type ActionState, type HeldRequest, type Turn } from '../domain/conversation.ts';
 import { TOOL_SEARCH } from '../domain/deferred.ts';
-import type { Observation } from '../domain/tool.ts';
 import type { Tool } from '../kernel/running-tool.ts';
 import type { Judgement, Questions } from '../kernel/verdict.ts';
 import { allowedBefore, offerOf } from './allowed.ts';
-import { previewOf, withOwnWord } from './ask-tool.ts';
+import { askPerson, consented } from './ask-person.ts';
+import { withOwnWord } from './ask-tool.ts';
+import { observation, observed, type Ready, type Settled } from './prepared.ts';
+import { recover } from './recover.ts';
 import { answered, inTurn, openTurn, verdictDrafts, type Work } from './work.ts';
-
-/** An action that may run: allowed, valid, and refused by nobody. */
-export interface Ready {
-  readonly type: 'ready';
-  readonly state: ActionState;
-  readonly tool: Tool;
-  readonly args: Json;
-  readonly argumentHash: string;
-  /** Who changed what the model asked for. */
-  readonly revisedBy: string | undefined;
-  /** Milliseconds until it is given up, where a gate says otherwise than the tool. */
-  readonly timeoutMs?: number | undefined;
-  /** The allowances that stood for a person's answer, where nobody had to be asked. */
-  readonly allowedBy?: readonly string[] | undefined;
-  readonly verdicts: readonly Draft[];
-  /** Its intent is on record already. */
-  readonly begun: boolean;
-  /** The words of the person that the tool asked on its first run. */
-  readonly reply: string | undefined;
-  /** A crash came between intent and result, and the tool can say whether it happened. */
-  readonly probe: boolean;
-  /** What came of the work outside or of the child run that the action has waited for. */
-  readonly delivered?: Observation;
-}
-
-/** An action that will not run now: it has its observation, or waits for a person. */
-export interface Settled {
-  readonly type: 'settled';
-  readonly drafts: readonly Draft[];
-}
 
 /** What differs for an action that another one asks for while it runs. */
 export interface Inside {
@@ -229,121 +190,6 @@ function needsPerson(name: string): string {
   return `A person has to be asked before ${name} runs like this, and nobody can be asked from here: call ${name} by itself.`;
 }
 
-/** An answer satisfies the holds it was asked for, on exactly the arguments it was given for. No answer is never consent. */
-function consented(
-  request: HeldRequest | undefined,
-  gates: readonly string[],
-  argumentHash: string,
-  editedBy: string | undefined,
-): boolean {
-  if (request?.answer === undefined) return false;
-  const known = new Set(request.gate?.split(', '));
-  if (!gates.every((gate) => known.has(gate))) return false;
-  if (editedBy !== undefined) return true; // the person wrote these arguments; every gate has judged them
-  return request.answer.decision === 'allow' && request.argumentHash === argumentHash;
-}
-
-function askPerson(
-  work: Work,
-  turn: Turn,
-  { state, tool }: Considered,
-  judged: Judgement<Questions['before:tool.invoke']>,
-  {
-    verdicts,
-    argumentHash,
-    gates,
-    offer,
-  }: {
-    readonly verdicts: readonly Draft[];
-    readonly argumentHash: string;
-    readonly gates: readonly string[];
-    readonly offer: AllowanceOffer | undefined;
-  },
-): MaybePromise<Settled> {
-  const id = state.action.id;
-  const expiries = judged.holds.flatMap((one) => (one.expiresInMs === undefined ? [] : [one.expiresInMs]));
-  const payload: FactPayload<'hitl.requested'> = {
-    request: `${id}-a${turn.requests.filter((one) => one.action === id).length + 1}`,
-    kind: 'action',
-    question: judged.holds.map((one) => one.question).join('\n'),
-    action: id,
-    arguments: judged.payload.arguments,
-    argumentHash,
-    gate: gates.join(', '),
-  };
-  if (expiries.length > 0) payload.deadline = work.ports.clock.now() + Math.min(...expiries);
-  if (offer !== undefined) payload.allowance = offer;
-  const shown = previewOf(work, id, tool, judged.payload.arguments);
-  if (isPromise(shown)) return answered(work, shown).then((parts) => ask(parts));
-  return ask(shown);
-
-  function ask(parts: readonly Part[]): MaybePromise<Settled> {
-    if (parts.length > 0) payload.preview = [...parts];
-    const asked = work.ports.bus.ask('before:hitl.requested', payload, {
-      conversation: work.recorder.conversation,
-      agent: turn.agent,
-    });
-    const settle = (answer: Judgement<FactPayload<'hitl.requested'>>): Settled => {
-      const said = [...verdicts, ...verdictDrafts(turn, 'before:hitl.requested', answer.verdicts, id)];
-      if (answer.outcome === 'allow')
-        return {
-          type: 'settled',
-          drafts: [
-            ...said,
-            inTurn(turn, 'hitl.requested', {
-              ...answer.payload,
-              request: payload.request,
-              action: id,
-              arguments: judged.payload.arguments,
-              argumentHash,
-              ...(payload.preview !== undefined && { preview: payload.preview }),
-              ...(offer !== undefined && { allowance: offer }),
-            }),
-          ],
-        };
-      const refusal = observation(
-        'refused',
-        answer.denial?.code ?? 'gate_denied',
-        answer.denial?.reason ?? `${tool.definition.name} needs an approval that cannot be asked for`,
-      );
-      return { type: 'settled', drafts: [...said, inTurn(turn, 'tool.result', { action: id, ...refusal })] };
-    };
-    return isPromise(asked) ? answered(work, asked).then(settle) : settle(asked);
-  }
-}
-
-/** The action's intent is on record and its result is not: a crash, or a question that was answered since. */
-function recover(turn: Turn, state: ActionState, tool: Tool, request: HeldRequest | undefined): Ready | Settled {
-  const { begun } = state;
-  const args = begun?.arguments ?? state.action.arguments;
-  const ready: Ready = {
-    type: 'ready',
-    state,
-    tool,
-    args,
-    argumentHash: begun?.argumentHash ?? '',
-    revisedBy: begun?.revisedBy,
-    timeoutMs: begun?.timeoutMs,
-    verdicts: [],
-    begun: true,
-    reply: undefined,
-    probe: false,
-  };
-  const wait = waitFor(turn, state.action.id);
-  if (wait?.ended !== undefined) return { ...ready, delivered: deliveredBy(wait) };
-  if (request?.kind === 'input' && request.answer !== undefined)
-    return { ...ready, reply: request.answer.text ?? request.answer.note ?? '' };
-  if (begun?.effect !== 'once' || (begun.replays === true && tool.replays === true)) return ready;
-  if (tool.probe !== undefined) return { ...ready, probe: true };
-  return observed(
-    turn,
-    state,
-    'unknown',
-    'interrupted',
-    'The program stopped while this action ran. It may or may not have happened; it was not run again. Check before you repeat it.',
-  );
-}
-
 /** Whether a tool stood in no prompt so far: what the model was not shown it does not call. */
 function isHidden({ recorder }: Work, { agent }: Turn, name: string): boolean {
   if (agent.deferral !== 'own' || recorder.conversation.loaded.includes(name)) return false;
@@ -363,26 +209,6 @@ function gone({ ports }: Work, turn: Turn, state: ActionState): Settled {
 function whyInactive({ agent }: Turn, name: string): string {
   const inactive = agent.inactive.find((one) => one.name === name);
   return inactive === undefined ? '' : `, ${inactive.why}`;
-}
-
-/** What was waited for, as the action's observation. */
-function deliveredBy(wait: Wait): Observation {
-  if (wait.kind === 'subagent') {
-    const { status = 'error', answer, error } = wait.ended ?? {};
-    if (status === 'completed') return { outcome: 'ok', value: { run: wait.conversation, answer: answer ?? '' } };
-    const why = `${wait.agent} did not finish (${status})${error === undefined ? '' : `: ${error.message}`}`;
-    const said = answer === undefined ? {} : { content: [{ type: 'text' as const, text: answer }] };
-    return { outcome: 'failed', ...said, error: { code: error?.code ?? status, message: why } };
-  }
-  const { outcome = 'failed', value, content, error } = wait.ended ?? {};
-  const result = { ...(value !== undefined && { value }), ...(content !== undefined && { content }) };
-  if (outcome === 'ok')
-    return value === undefined && content === undefined ? { outcome, value: null } : { outcome, ...result };
-  return {
-    outcome,
-    ...result,
-    error: error ?? { code: 'work_failed', message: 'The work outside failed without saying why.' },
-  };
 }
 
 /** The tools of this request: what the turn has, less what a gate masked for this call. One set for showing and for running. */
@@ -413,24 +239,4 @@ function misfit({ tool: named, timeoutMs }: Questions['before:tool.invoke'], too
 /** Milliseconds until a tool is given up. */
 export function deadlineOf({ definition }: Tool, { agent }: Turn): number {
   return definition.timeoutMs ?? agent.limits.toolTimeoutMs;
-}
-
-function observed(
-  turn: Turn,
-  state: ActionState,
-  outcome: Observation['outcome'],
-  code: string,
-  message: string,
-): Settled {
-  const drafts: Draft[] = [
-    inTurn(turn, 'tool.result', { action: state.action.id, ...observation(outcome, code, message) }),
-  ];
-  for (const open of openRequests(turn))
-    if (open.action === state.action.id)
-      drafts.unshift(inTurn(turn, 'hitl.cancel', { request: open.request, reason: code }));
-  return { type: 'settled', drafts };
-}
-
-export function observation(outcome: Observation['outcome'], code: string, message: string): Observation {
-  return { outcome, synthetic: true, error: { code, message } };
 }

@@ -1,6 +1,6 @@
 import type { Inner, InnerAction } from '../domain/conversation.ts';
 import type { Observation } from '../domain/tool.ts';
-import { observation } from './prepare.ts';
+import { observation } from './prepared.ts';
 import type { Ran } from './run-tool.ts';
 
 export interface Replaying {

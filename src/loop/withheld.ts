@@ -1,6 +1,6 @@
 import type { Observation } from '../domain/tool.ts';
 import type { Judgement, Questions } from '../kernel/verdict.ts';
-import { observation } from './prepare.ts';
+import { observation } from './prepared.ts';
 
 /** The observation that counts: the tool's, a gate's revision of it, or that it was withheld. */
 export function heard(judged: Judgement<Questions['before:tool.result']>): Observation {
