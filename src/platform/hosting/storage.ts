@@ -5,7 +5,7 @@ import type { DbosQueue } from '../../adapters/engines/dbos/queue.ts';
 import { lazyNotes, type LazyNotes } from '../../adapters/stores/notes/lazy.ts';
 import type { PostgresLog } from '../../adapters/stores/postgres.ts';
 import type { Database } from '../../adapters/stores/postgres/database.ts';
-import { isPostgres, readDatabaseUrl } from '../../adapters/stores/postgres/settings.ts';
+import { readDatabaseUrl } from '../../adapters/stores/postgres/settings.ts';
 import { systemClock } from '../../base/clock.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { randomIds } from '../../base/ids.ts';
@@ -45,15 +45,14 @@ export interface Storage {
 }
 
 /**
- * The database that runs are kept in, unless a folder was named. Another kind of database is somebody else's; what is
- * none at all, or was meant to be PostgreSQL, is a mistake: throws `usage`.
+ * The database that runs are kept in, unless a folder was named. An address that cannot be used throws `usage`: runs that
+ * go silently to a folder instead would be missed where people look for them.
  */
 export function databaseUrl({ data, environment }: Pick<StorageOptions, 'data' | 'environment'>): string | undefined {
   const url = environment['DATABASE_URL'] ?? '';
   if (data !== undefined || url === '') return undefined;
-  const scheme = URL.parse(url)?.protocol;
-  if (scheme === undefined || /^(pg|post)/.test(scheme)) readDatabaseUrl(url);
-  return isPostgres(url) ? url : undefined;
+  readDatabaseUrl(url, 'where it is meant for another program, name a folder with --data, or unset it');
+  return url;
 }
 
 /** Opens the database, or else the data folder. Throws `log_unavailable` and what else opening a log throws. */

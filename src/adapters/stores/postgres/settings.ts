@@ -16,7 +16,7 @@ const POOL = 10;
 const POOL_MAX = 500;
 
 /** Whether an address names a PostgreSQL database. */
-export function isPostgres(address: string): boolean {
+function isPostgres(address: string): boolean {
   return /^postgres(ql)?:/i.test(address);
 }
 
@@ -24,7 +24,7 @@ export function isPostgres(address: string): boolean {
  * Reads `postgres://user:password@host:port/database?schema=treadle&pool=10`. `schema` and `pool` are ours, and what else
  * is there, such as `sslmode` or a socket as `host`, is the driver's.
  */
-export function readDatabaseUrl(address: string): DatabaseSettings {
+export function readDatabaseUrl(address: string, hint?: string): DatabaseSettings {
   // A socket's folder stands where a host would: postgres:///database?host=/run/postgresql.
   const url = isPostgres(address) ? URL.parse(address) : null;
   if (url === null) {
@@ -32,6 +32,7 @@ export function readDatabaseUrl(address: string): DatabaseSettings {
       place: 'DATABASE_URL',
       found: JSON.stringify(address.replace(/:[^:@/]*@/, ':…@')),
       wanted: 'an address such as postgres://user:password@host:5432/database',
+      hint,
     });
   }
   const schema = url.searchParams.get('schema') ?? 'treadle';
