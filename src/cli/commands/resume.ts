@@ -26,9 +26,6 @@ export interface ResumeOptions
   readonly reply?: readonly string[];
 }
 
-/** Longer than the lease of a process that was killed. */
-const PATIENCE_MS = 20_000;
-
 /** Goes on with a run: after a crash, after it was stopped, with answers to what it waits for, or with a new message. */
 export async function resume(context: Context, named: string, options: ResumeOptions): Promise<Outcome> {
   const timeoutMs = options.timeout === undefined ? undefined : parseDuration(options.timeout, '--timeout');
@@ -63,7 +60,7 @@ export async function resume(context: Context, named: string, options: ResumeOpt
       policy,
       quiet: options.quiet,
       timeoutMs,
-      patienceMs: PATIENCE_MS,
+      patienceMs: Infinity, // a killed process lets go with its lease, any other one with the answer
       // Somebody who resumes wants it to go on, also where the one who stopped it left before it had stopped.
       goesOnAfterStop: conversation.cancelNext || (conversation.turn?.cancel ?? 'none') !== 'none',
     });

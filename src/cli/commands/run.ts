@@ -53,11 +53,13 @@ export async function run(
         : await continued(platform, options);
     await conversations.say(id, { text });
     const left = timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (systemClock.now() - began));
-    const driven = await watchRun(context, platform, id, { policy, quiet: options.quiet, timeoutMs: left }).catch(
-      (error: unknown) => {
-        throw isBusy(error) ? kept(id, error) : error;
-      },
-    );
+    const driven = await watchRun(context, platform, id, {
+      policy,
+      quiet: options.quiet,
+      timeoutMs: left,
+      // A server of the same folder may have taken the run first: its answer is this one's, too.
+      patienceMs: Infinity,
+    });
     for (const { account, tools } of driven.conversation.agent?.unmet ?? [])
       warn(
         `${tools.join(', ')} wait${tools.length === 1 ? 's' : ''} for your account: ${commandName()} accounts connect ${account} --bundle ${bundle}`,
@@ -66,20 +68,6 @@ export async function run(
   } finally {
     await platform.close({ drainMs: 0 });
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return TreadleError.is(error) && error.code === 'conversation_busy';
-}
-
-/** Said again by a script that tries again, the message would be there twice. */
-function kept(id: string, cause: unknown): TreadleError {
-  return new TreadleError('conversation_busy', {
-    place: id,
-    found: 'another process drives it; your message is kept',
-    hint: 'do not say it again: the process that drives the run reads it, or `treadle resume` where that one is gone',
-    cause,
-  });
 }
 
 async function continued(
