@@ -71,7 +71,17 @@ export function renderRunApiDoc(): string {
     about,
     RETRYABLE.has(one as WireErrorCode) ? 'yes' : '', // a key of the table
   ]);
-  const [runs, agents, operations] = SURFACES.map(({ prefix, table: one }) => routes(prefix, one));
+  /** The routes under one prefix that are of these tags. */
+  const of = (...wanted: readonly string[]): string => {
+    const shapes = SURFACES.filter(({ tag }) => wanted.includes(tag));
+    const [prefix = ''] = shapes.map((one) => one.prefix);
+    return routes(prefix, Object.fromEntries(shapes.flatMap((one) => Object.entries(one.table))));
+  };
+  const [runs, agents, operations] = [
+    of('Runs', 'Images', 'Choices'),
+    of('Agents (requirement wire)'),
+    of('Operations'),
+  ];
   const frames = frame.options.map((one) => {
     const { type, ...rest } = one.shape as Record<string, z.ZodType>;
     const name = type instanceof z.ZodLiteral ? String(type.value) : '';
@@ -94,7 +104,7 @@ curl -s localhost:4114/api/v1/runs/RUN/answers -H 'content-type: application/jso
 
 ## Runs
 
-${runs ?? ''}
+${runs}
 ### A run
 
 ${fields(snapshot)}
@@ -168,10 +178,10 @@ ${table(['Code', 'Status', 'Means', 'Retry'], codes)}
 The same runs for clients that were written for an earlier API: the run stands under ${code('agent')}, everything malformed is 400
 ${code('invalid_request')}, only keys are let in, and approving names no request.
 
-${agents ?? ''}
+${agents}
 ## Operations
 
-${operations ?? ''}`;
+${operations}`;
 }
 
 const FRAMES: Readonly<Record<string, string>> = {

@@ -17,7 +17,9 @@ function renderGroup({ name, locked, tools, configured, absent = {} }: BuiltinGr
   const lock = locked ? ' Users cannot switch it off.' : '';
   const settings = configured === undefined ? [] : [renderSettings(configured.schema)];
   const without = Object.entries(absent).map(([one, why]) => `Without settings there is no ${code(one)}: ${why}.\n`);
-  const head = `## builtin/${name}\n\n${count(tools.length)}.${lock}\n`;
+  const implied =
+    name === planGroup.name ? ' No bundle grants it: it comes by itself where an agent has `planning`.' : '';
+  const head = `## builtin/${name}\n\n${count(tools.length)}.${lock}${implied}\n`;
   return [head, ...settings, ...without, ...tools.map(renderTool)].join('\n');
 }
 

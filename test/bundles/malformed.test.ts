@@ -416,6 +416,13 @@ id: b
     ],
   },
   {
+    title: 'the group that comes with planning',
+    yaml: tools('{name: m, kind: module, module: builtin/plan}'),
+    says: [
+      'app.yaml:6:37  surfaces.as_consumer.agents.main.tools[0].module: found no group "builtin/plan"; leave it out: it comes by itself where an agent has `planning` (bundle_unknown_name)',
+    ],
+  },
+  {
     title: 'an MCP server that is not declared',
     yaml: tools('{name: kb, kind: mcp, server_id: kb}'),
     says: [

@@ -1,5 +1,6 @@
 import type { GroupEntry, McpTools, ModuleTools, PythonTools, ToolsEntry } from '../../domain/inventory.ts';
 import { consumer, inventoryLevels, resolve, type Path } from '../../assembly/resolve.ts';
+import { PLAN_GROUP } from '../../domain/plan.ts';
 import type { MaybePromise } from '../../base/promise.ts';
 import type { BuiltinGroup } from '../../kernel/tool.ts';
 import { compileTool, type CompiledTool } from './catalog.ts';
@@ -97,6 +98,11 @@ function mcpGroup(entry: McpTools, path: Path, { declared, problems }: GroupOpti
   return undefined;
 }
 
+/** Groups that nobody grants, and what brings them. */
+const IMPLIED: ReadonlyMap<string, string> = new Map([
+  [`${BUILTIN}${PLAN_GROUP}`, 'leave it out: it comes by itself where an agent has `planning`'],
+]);
+
 async function moduleGroup(
   entry: ModuleTools,
   path: Path,
@@ -133,7 +139,7 @@ async function moduleGroup(
     return undefined;
   }
   const names = [...builtins.keys()].map((name) => `${BUILTIN}${name}`);
-  const hint = didYouMean(module, names);
+  const hint = IMPLIED.get(module) ?? didYouMean(module, names);
   const wanted = hint === undefined ? oneOf(names) : undefined;
   problems.add('bundle_unknown_name', { place, found: `no group ${declared.quoted(at, module)}`, wanted, hint });
   return undefined;
