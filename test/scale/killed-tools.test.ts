@@ -110,7 +110,7 @@ const POINTS: readonly (readonly [string, Point | number])[] = [
   ...[700, 1_100, 1_500].map((ms) => [`after ${ms} ms`, ms] as const),
 ];
 
-describe('a program that is killed', { concurrency: 12 }, () => {
+describe('a program that is killed', { concurrency: 4 }, () => {
   for (const [when, point] of POINTS)
     it(`${when} leaves a run that comes to its end, and does nothing twice`, async (t) => {
       const cwd = workplace(t);
