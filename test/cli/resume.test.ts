@@ -1,8 +1,10 @@
 // Going on with a run: after an approval, a question, a stop, and a process that was killed.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { openSqliteLog } from '../../src/adapters/stores/sqlite.ts';
+import { systemClock } from '../../src/base/clock.ts';
 import { inside } from './inside.ts';
 import { OUTCOMES, ended, start, summaryOf, treadle, until, workplace } from './treadle.ts';
 
@@ -28,6 +30,18 @@ describe('treadle resume', { concurrency: 2 }, () => {
     const { cwd, lines } = await waiting(t);
     assert.equal((await inside(['resume', 'last', '--allow'], { cwd })).code, 0);
     assert.equal(lines(), 'one\n');
+  });
+
+  it('asks for the bundle of a run that a server began', async (t) => {
+    const cwd = workplace(t);
+    mkdirSync(path.join(cwd, 'data'));
+    const log = await openSqliteLog({ file: path.join(cwd, 'data', 'treadle.db'), clock: systemClock });
+    const whose = { agent: 'main', agentPath: 'main', userId: 'ana', tenant: 'local' };
+    await log.create({ id: 'run_served', bundle: 'shop@1', ...whose, createdAt: 0 });
+    await log.close();
+    const ran = await inside(['resume', 'run_served', '--data', 'data'], { cwd });
+    assert.equal(ran.code, 2);
+    assert.match(ran.err, /resume run_served --bundle FILE/);
   });
 
   it('tells the agent why an action was refused', async (t) => {

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { commandName } from '../command-name.ts';
 import { TreadleError } from '../../base/errors.ts';
 import { parseJson } from '../../base/json.ts';
 import { isResumable, openRequests, type Conversation } from '../../domain/conversation.ts';
+import type { ConversationRow } from '../../kernel/log.ts';
 import type { Answer, Conversations } from '../../platform/conversations.ts';
 import { chosen, isNoChoice } from '../approval.ts';
 import type { Context } from '../context.ts';
@@ -32,14 +35,16 @@ export async function resume(context: Context, named: string, options: ResumeOpt
   const policy = approvalPolicy(context, options);
   const { log, file } = await openLog({ data: options.data, environment: context.environment });
   let row;
+  let bundle;
   try {
     row = await findRun(log, named);
+    bundle = options.bundle ?? fileOf(row);
   } catch (error) {
     await log.close();
     throw error;
   }
   const platform = await openPlatform({
-    bundle: options.bundle ?? row.bundle,
+    bundle,
     log,
     file,
     environment: context.environment,
@@ -68,6 +73,17 @@ export async function resume(context: Context, named: string, options: ResumeOpt
   } finally {
     await platform.close({ drainMs: 0 });
   }
+}
+
+/** A run of the command line names its bundle's file; one that a server began names the bundle by its id. */
+function fileOf({ id, bundle }: ConversationRow): string {
+  if (path.isAbsolute(bundle) || existsSync(bundle)) return bundle;
+  throw new TreadleError('usage', {
+    place: '--bundle',
+    found: `nothing, and a run that a server began with ${bundle}`,
+    wanted: 'the file of that bundle',
+    hint: `say \`${commandName()} resume ${shortId(id)} --bundle FILE\``,
+  });
 }
 
 /** What makes the run move. Throws where it has come to its end and nothing new was said. */
