@@ -1,9 +1,10 @@
-import type { IdSource } from '../base/ids.ts';
+import { randomIds, type IdSource } from '../base/ids.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
 import type { Bus } from '../kernel/bus.ts';
 import type { Manifest, Plugin } from '../kernel/plugin.ts';
 import type { NoteStore } from '../kernel/notes.ts';
 import type { AccountStore, AllowanceStore, SelectionStore } from '../kernel/choices.ts';
+import type { Ledger } from '../kernel/ledger.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Logger } from '../kernel/logger.ts';
 import type { ModelSource } from '../kernel/model.ts';
@@ -36,7 +37,7 @@ export interface PlatformOptions {
   readonly allowances?: AllowanceStore | undefined;
   /** Under which descriptions users have let tools of servers run. Only in their conversations when absent. */
   readonly toolMemory?: ToolMemory | undefined;
-  /** How what is spent is counted, for a bundle that has a ceiling of it. Nothing is when absent. */
+  /** How what is spent is counted, for a bundle that has a ceiling of it. From the log alone when absent. */
   readonly meteringOf?: ((bundle: LoadedBundle) => Promise<Metering | undefined>) | undefined;
   /** Where plugins keep what has to be there after this process. Nowhere when absent. */
   readonly pluginFolder?: string | undefined;
@@ -73,7 +74,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const { openBundle } = await import('./bundle/open-bundle.ts'); // most of the house: loaded when a bundle is
   let declared = (): Providers => ({});
   const accounts = await openAccounts(options, () => declared());
-  const opened = await openBundle({ ...options, accounts });
+  const meteringOf = options.meteringOf ?? ((bundle: LoadedBundle) => countedFromLog(bundle, options));
+  const opened = await openBundle({ ...options, accounts, meteringOf });
   declared = () => providersOf(opened.loaded.bundle);
   const { bus, worker } = opened;
   let closed = false;
@@ -114,6 +116,19 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       await options.log.close();
     },
   };
+}
+
+/** A ceiling holds where no ledger is kept, too: what the log tells was spent is counted when the program starts. */
+async function countedFromLog(
+  bundle: LoadedBundle,
+  { log, clock = systemClock, ids = randomIds, logger = silent }: PlatformOptions,
+): Promise<Metering | undefined> {
+  const [{ localMetering }, { createMemoryLedger }] = await Promise.all([
+    import('./metering/local-metering.ts'),
+    import('../adapters/stores/ledger/memory.ts'),
+  ]);
+  const openLedger = (): Promise<Ledger> => Promise.resolve(createMemoryLedger({ clock }));
+  return localMetering(bundle, { log, clock, ids, logger, openLedger });
 }
 
 /** Accounts are loaded where there is a place that may have some. */

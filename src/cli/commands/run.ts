@@ -51,7 +51,13 @@ export async function run(
       options.conversation === undefined
         ? (await conversations.start(options.agent === undefined ? {} : { agent: options.agent })).id
         : await continued(platform, options);
-    await conversations.say(id, { text });
+    try {
+      await conversations.say(id, { text });
+    } catch (error) {
+      // A message that was refused begins nothing.
+      if (options.conversation === undefined) await log.remove(id);
+      throw error;
+    }
     const left = timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (systemClock.now() - began));
     const driven = await watchRun(context, platform, id, {
       policy,

@@ -43,8 +43,8 @@ type Question = Questions['before:llm.request'];
 
 /**
  * Ceilings of tokens and money. What blocks is set aside under `gate.budget`, with the server's own budgets and in the same
- * ledger; `treadle run` and `treadle chat` keep one in the data folder or database, too. Where there is no ledger, as in a
- * program that brings none, a run's tokens are those that its log counts, and users and tenants have no ceiling.
+ * ledger; `treadle run` and `treadle chat` keep one in the data folder or database, too. A program that brings none counts
+ * what the log tells. On a bus without any, a run's tokens are those of its log, and users and tenants have no ceiling.
  */
 export const tokenBudget = definePlugin({
   id: 'gate.token_budget',
