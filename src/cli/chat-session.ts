@@ -26,6 +26,8 @@ export interface ChatSessionOptions {
   readonly agent: string;
   /** A run to go on with. */
   readonly id: string | undefined;
+  /** Nothing outlives the session. */
+  readonly memory: boolean;
 }
 
 const BY = 'local';
@@ -87,7 +89,7 @@ class ChatSession {
       if (this.#id !== undefined) this.#begin(() => this.#takeUp(this.#id ?? ''));
       const outcome = await left;
       this.#progress.stop();
-      if (this.#state !== 'idle' && this.#id !== undefined) {
+      if (this.#state !== 'idle' && this.#id !== undefined && !this.#options.memory) {
         this.#say(`The run is kept as it is. Go on with: ${commandName()} chat --conversation ${shortId(this.#id)}`);
       }
       return outcome;

@@ -31,7 +31,7 @@ export function recover(turn: Turn, state: ActionState, tool: Tool, request: Hel
     state,
     'unknown',
     'interrupted',
-    'The program stopped while this action ran. It may or may not have happened; it was not run again. Check before you repeat it.',
+    'The program stopped, or lost its hold on this run, while this action ran. It may or may not have happened; it was not run again. Check before you repeat it.',
   );
 }
 

@@ -45,7 +45,8 @@ export async function chat(context: Context, bundle: string | undefined, options
         ...(options.data !== undefined && { data: options.data }),
       });
     const { chatInTerminal } = await import('../chat-session.ts');
-    return await chatInTerminal({ platform, terminal, file: place, agent, id });
+    const memory = options.memory === true;
+    return await chatInTerminal({ platform, terminal, file: place, agent, id, memory });
   } finally {
     await platform.close({ drainMs: 3_000 });
   }

@@ -51,7 +51,12 @@ function orderOf({ holder, name, period, measure }: BudgetStanding): string {
   return [holder === 'tenant' ? 0 : 1, name, period, MEASURES.indexOf(measure)].join('\n');
 }
 
-async function usersOf(ledger: Ledger, { users = {} }: Budgets, { tenant, userId }: Caller, now: number): Promise<Set<string>> {
+async function usersOf(
+  ledger: Ledger,
+  { users = {} }: Budgets,
+  { tenant, userId }: Caller,
+  now: number,
+): Promise<Set<string>> {
   const { month } = periodsOf(dayOf(now));
   const spenders = await ledger.sum({ by: 'user', tenant, from: `${month}-01` });
   const named = Object.keys(users).flatMap((name) => {
