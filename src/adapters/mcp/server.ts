@@ -1,9 +1,7 @@
 import { SdkHttpError, type Client, type ElicitResult } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
-import type { MaybePromise } from '../../base/promise.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { DEFAULT_CONNECT_TIMEOUT_MS, DEFAULT_TTL_SECONDS, type McpService } from '../../domain/mcp.ts';
-import type { ToolDefinition } from '../../domain/tool.ts';
 import type { Logger } from '../../kernel/logger.ts';
 import type { ToolContext, ToolReturn } from '../../kernel/running-tool.ts';
 import { accountNeeded, toolFailure } from '../../kernel/tool.ts';
@@ -13,7 +11,7 @@ import { openLink, reason, until, type Link } from './link.ts';
 import { isEmptyDiff, isMethodNotFound, listDiff, listTools, toolsPage, type ListedTools } from './listing.ts';
 import { extraTools } from './resources.ts';
 import { withoutSecrets } from './secrets.ts';
-import type { Listing, ServerHealth } from './standing.ts';
+import type { Listing, McpServer, ServerHealth } from './standing.ts';
 import type { Opened } from './transport.ts';
 
 export interface McpServerOptions {
@@ -24,30 +22,6 @@ export interface McpServerOptions {
   readonly logger: Logger;
   /** Of a server that somebody has signed in to: the account, and what nobody else may read of it. */
   readonly account?: { readonly id: string; readonly secrets: () => readonly string[] } | undefined;
-}
-
-/**
- * One MCP server of a bundle. Nothing is connected before somebody needs it.
- *
- * A server may lie, hang, crash or vanish: what comes of it is a listing that says so, or a failed observation. Its list
- * of tools changes only where `listing` is asked, which is when a turn begins.
- */
-export interface McpServer {
-  readonly id: string;
-  /** At once where nothing has to be asked; else within the connect timeout. Never rejects. */
-  listing(): MaybePromise<Listing>;
-  /** The listing that the last turn was begun with. */
-  readonly last: Listing | undefined;
-  readonly health: ServerHealth;
-  /** Asks it now, also one that is to be left alone for a while. Never rejects. */
-  ask(): Promise<Listing>;
-  /** Runs a tool as it was described when the turn began. Aborting the context's signal tells the server. */
-  call(
-    definition: Pick<ToolDefinition, 'effect' | 'inputSchema' | 'remote'>,
-    args: JsonObject,
-    context: ToolContext,
-  ): Promise<ToolReturn>;
-  close(): Promise<void>;
 }
 
 const MOST_ROUNDS = 3;

@@ -1,5 +1,9 @@
-// What others know of a server. Nothing here is of the package for MCP, which whoever compiles against us may not have.
+// A server as others know it. Nothing here is of the package for MCP, which whoever compiles against us may not have.
 import type { Instant } from '../../base/clock.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { MaybePromise } from '../../base/promise.ts';
+import type { ToolDefinition } from '../../domain/tool.ts';
+import type { ToolContext, ToolReturn } from '../../kernel/running-tool.ts';
 import type { ListedTools } from './listing.ts';
 
 /** What a server offers at the moment, or why it offers nothing. */
@@ -29,4 +33,28 @@ export interface ServerHealth {
   readonly retryAt?: Instant | undefined;
   /** Attempts in a row that failed. */
   readonly failures: number;
+}
+
+/**
+ * One MCP server of a bundle. Nothing is connected before somebody needs it.
+ *
+ * A server may lie, hang, crash or vanish: what comes of it is a listing that says so, or a failed observation. Its list
+ * of tools changes only where `listing` is asked, which is when a turn begins.
+ */
+export interface McpServer {
+  readonly id: string;
+  /** At once where nothing has to be asked; else within the connect timeout. Never rejects. */
+  listing(): MaybePromise<Listing>;
+  /** The listing that the last turn was begun with. */
+  readonly last: Listing | undefined;
+  readonly health: ServerHealth;
+  /** Asks it now, also one that is to be left alone for a while. Never rejects. */
+  ask(): Promise<Listing>;
+  /** Runs a tool as it was described when the turn began. Aborting the context's signal tells the server. */
+  call(
+    definition: Pick<ToolDefinition, 'effect' | 'inputSchema' | 'remote'>,
+    args: JsonObject,
+    context: ToolContext,
+  ): Promise<ToolReturn>;
+  close(): Promise<void>;
 }

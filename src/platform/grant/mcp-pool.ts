@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts';
 import { digest } from '../../base/digest.ts';
-import type { McpServer } from '../../adapters/mcp/server.ts';
+import type { McpServer } from '../../adapters/mcp/standing.ts';
 
 /** A server for as long as one edition of a bundle has it. */
 export interface PooledServer {
